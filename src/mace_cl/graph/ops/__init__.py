@@ -60,6 +60,7 @@ from mace_cl.graph.ops.conv import (
 from mace_cl.graph.ops.expression import (
     Expression,
     FusedElementwise,
+    Literal,
 )
 from mace_cl.graph.ops.gather import (
     Gather,
@@ -232,6 +233,7 @@ __all__ = [
     "Less",
     "LessOrEqual",
     "Log",
+    "Literal",
     "LogSoftmax",
     "LpNormalization",
     "LpPool",

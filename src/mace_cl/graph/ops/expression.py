@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mace_cl.graph.ops.base import Arrays, Operator, Types, need, need_array
-from mace_cl.types import TensorType
+from mace_cl.types import DataType, TensorType
 
 
 @dataclass(frozen=True)
@@ -82,3 +82,22 @@ class FusedElementwise(Operator):
 
 
 _OPERAND = FusedElementwise()
+
+
+@dataclass(frozen=True)
+class Literal(Operator):
+    """A number inside an expression; it stands in expressions only, never in a graph."""
+
+    value: float = 0.0
+    dtype: DataType = DataType.FLOAT32
+
+    n_inputs = (0, 0)
+    elementwise = True
+
+    def infer(self, inputs: Types) -> tuple[TensorType, ...]:
+        """A scalar of the literal's type."""
+        return (TensorType(self.dtype, ()),)
+
+    def reference(self, inputs: Arrays) -> tuple[np.ndarray, ...]:
+        """The number as an array without dimensions."""
+        return (np.asarray(self.value, self.dtype.numpy),)
