@@ -1,0 +1,1 @@
+"""Graph to Plan: which kernel, with which parameters, on which slice of the arena."""
