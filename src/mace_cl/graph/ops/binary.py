@@ -4,203 +4,268 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mace_cl.graph.ops.base import Operator
+import numpy as np
+
+from mace_cl.graph.ops.base import Arrays, Operator, Types, need, need_array
+from mace_cl.graph.ops.broadcast import (
+    ANY,
+    BOOLS,
+    FLOATS,
+    INTEGERS,
+    NUMBERS,
+    broadcast_shapes,
+    check_kind,
+    check_same_dtype,
+)
+from mace_cl.graph.ops.elementwise import BinaryElementwise
+from mace_cl.types import TensorType
 
 
 @dataclass(frozen=True)
-class Add(Operator):
+class Add(BinaryElementwise):
     """a + b."""
 
-    n_inputs = (2, 2)
-    elementwise = True
+    ufunc = np.add
 
 
 @dataclass(frozen=True)
-class Sub(Operator):
+class Sub(BinaryElementwise):
     """a - b."""
 
-    n_inputs = (2, 2)
-    elementwise = True
+    ufunc = np.subtract
 
 
 @dataclass(frozen=True)
-class Mul(Operator):
+class Mul(BinaryElementwise):
     """a b."""
 
-    n_inputs = (2, 2)
-    elementwise = True
+    ufunc = np.multiply
 
 
 @dataclass(frozen=True)
-class Div(Operator):
-    """a / b; for integers truncated toward zero, as in C."""
+class Div(BinaryElementwise):
+    """a / b; for integers truncated toward zero, as in C (0 where b is 0)."""
 
-    n_inputs = (2, 2)
-    elementwise = True
+    def _compute(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        if a.dtype.kind == "f":
+            return np.asarray(np.divide(a, b))
+        floored = np.floor_divide(a, b)
+        inexact_negative = (np.remainder(a, b) != 0) & ((a < 0) != (b < 0))
+        return np.asarray(floored + inexact_negative.astype(floored.dtype))
 
 
 @dataclass(frozen=True)
-class FloorDiv(Operator):
+class FloorDiv(BinaryElementwise):
     """floor(a / b) (TFLite)."""
 
-    n_inputs = (2, 2)
-    elementwise = True
+    flop_per_element = 2
+
+    def _compute(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        # NumPy's own floor_divide of floats goes through the remainder: 1 // 0.1 is 9, floor(1 / 0.1) is 10.
+        return np.asarray(np.floor(np.divide(a, b)) if a.dtype.kind == "f" else np.floor_divide(a, b))
 
 
 @dataclass(frozen=True)
-class Pow(Operator):
-    """a to the b, in a's type."""
+class Pow(BinaryElementwise):
+    """a to the b, in a's type; b may be of another type."""
 
-    n_inputs = (2, 2)
-    elementwise = True
+    flop_per_element = 2
+
+    def infer(self, inputs: Types) -> tuple[TensorType, ...]:
+        """The broadcast shape in a's type."""
+        a, b = need(inputs, 0, self), need(inputs, 1, self)
+        check_kind(a, NUMBERS, self, 0)
+        check_kind(b, NUMBERS, self, 1)
+        return (TensorType(a.dtype, broadcast_shapes(a.shape, b.shape)),)
+
+    def _compute(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        if a.dtype.kind == "f":
+            return np.asarray(np.power(a, b.astype(a.dtype)))
+        if b.dtype.kind == "f":
+            return np.power(a.astype(np.float64), b.astype(np.float64)).astype(a.dtype)
+        # 1 / a^-b truncates to 0 but for a = 1 and a = -1, whose odd and even powers are those of |b|.
+        exponent = np.abs(b.astype(np.int64))
+        result = _integer_power(a, exponent)
+        return np.where((b < 0) & (np.abs(a) != 1), a.dtype.type(0), result)
+
+
+def _integer_power(a: np.ndarray, exponent: np.ndarray) -> np.ndarray:
+    """Power with an exponent of at least 0, wrapping as a's type does."""
+    result = np.ones(np.broadcast_shapes(a.shape, exponent.shape), a.dtype)
+    square = a.copy()
+    while exponent.any():
+        result = np.where(exponent & 1, result * square, result)
+        square, exponent = square * square, exponent >> 1
+    return result
 
 
 @dataclass(frozen=True)
-class Max(Operator):
+class Max(BinaryElementwise):
     """The greater one; NaN wins."""
 
-    n_inputs = (2, 2)
-    elementwise = True
+    ufunc = np.maximum
 
 
 @dataclass(frozen=True)
-class Min(Operator):
+class Min(BinaryElementwise):
     """The lesser one; NaN wins."""
 
-    n_inputs = (2, 2)
-    elementwise = True
+    ufunc = np.minimum
 
 
 @dataclass(frozen=True)
-class SquaredDifference(Operator):
+class SquaredDifference(BinaryElementwise):
     """(a - b) squared."""
 
-    n_inputs = (2, 2)
-    elementwise = True
+    flop_per_element = 2
+
+    def _compute(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        difference = np.subtract(a, b)
+        return np.asarray(np.multiply(difference, difference))
 
 
 @dataclass(frozen=True)
-class Atan2(Operator):
+class Atan2(BinaryElementwise):
     """Angle of the point (b, a)."""
 
-    n_inputs = (2, 2)
-    elementwise = True
+    takes = FLOATS
+
+    ufunc = np.arctan2
 
 
 @dataclass(frozen=True)
-class And(Operator):
+class And(BinaryElementwise):
     """Logical and of bools."""
 
-    n_inputs = (2, 2)
-    elementwise = True
+    takes = BOOLS
+
+    ufunc = np.logical_and
 
 
 @dataclass(frozen=True)
-class Or(Operator):
+class Or(BinaryElementwise):
     """Logical or of bools."""
 
-    n_inputs = (2, 2)
-    elementwise = True
+    takes = BOOLS
+
+    ufunc = np.logical_or
 
 
 @dataclass(frozen=True)
-class Xor(Operator):
+class Xor(BinaryElementwise):
     """Logical exclusive or of bools."""
 
-    n_inputs = (2, 2)
-    elementwise = True
+    takes = BOOLS
+
+    ufunc = np.logical_xor
 
 
 @dataclass(frozen=True)
-class BitwiseAnd(Operator):
+class BitwiseAnd(BinaryElementwise):
     """Bitwise and of integers."""
 
-    n_inputs = (2, 2)
-    elementwise = True
+    takes = INTEGERS
+
+    ufunc = np.bitwise_and
 
 
 @dataclass(frozen=True)
-class BitwiseOr(Operator):
+class BitwiseOr(BinaryElementwise):
     """Bitwise or of integers."""
 
-    n_inputs = (2, 2)
-    elementwise = True
+    takes = INTEGERS
+
+    ufunc = np.bitwise_or
 
 
 @dataclass(frozen=True)
-class BitwiseXor(Operator):
+class BitwiseXor(BinaryElementwise):
     """Bitwise exclusive or of integers."""
 
-    n_inputs = (2, 2)
-    elementwise = True
+    takes = INTEGERS
+
+    ufunc = np.bitwise_xor
 
 
 @dataclass(frozen=True)
-class Equal(Operator):
+class Equal(BinaryElementwise):
     """bool: a == b."""
 
-    n_inputs = (2, 2)
-    elementwise = True
+    takes = ANY
+    returns_bool = True
+
+    ufunc = np.equal
 
 
 @dataclass(frozen=True)
-class NotEqual(Operator):
+class NotEqual(BinaryElementwise):
     """bool: a != b."""
 
-    n_inputs = (2, 2)
-    elementwise = True
+    takes = ANY
+    returns_bool = True
+
+    ufunc = np.not_equal
 
 
 @dataclass(frozen=True)
-class Greater(Operator):
+class Greater(BinaryElementwise):
     """bool: a > b."""
 
-    n_inputs = (2, 2)
-    elementwise = True
+    returns_bool = True
+
+    ufunc = np.greater
 
 
 @dataclass(frozen=True)
-class GreaterOrEqual(Operator):
+class GreaterOrEqual(BinaryElementwise):
     """bool: a >= b."""
 
-    n_inputs = (2, 2)
-    elementwise = True
+    returns_bool = True
+
+    ufunc = np.greater_equal
 
 
 @dataclass(frozen=True)
-class Less(Operator):
+class Less(BinaryElementwise):
     """bool: a < b."""
 
-    n_inputs = (2, 2)
-    elementwise = True
+    returns_bool = True
+
+    ufunc = np.less
 
 
 @dataclass(frozen=True)
-class LessOrEqual(Operator):
+class LessOrEqual(BinaryElementwise):
     """bool: a <= b."""
 
-    n_inputs = (2, 2)
-    elementwise = True
+    returns_bool = True
+
+    ufunc = np.less_equal
 
 
 @dataclass(frozen=True)
-class Mod(Operator):
-    """Remainder: with the sign of b (fmod False) or of a (fmod True)."""
+class Mod(BinaryElementwise):
+    """Remainder: with the sign of b (fmod False) or of a (fmod True). Of integers by 0 it is 0."""
 
     fmod: bool = False
 
-    n_inputs = (2, 2)
-    elementwise = True
+    def _compute(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return np.asarray(np.fmod(a, b) if self.fmod else np.remainder(a, b))
 
 
 @dataclass(frozen=True)
-class BitShift(Operator):
+class BitShift(BinaryElementwise):
     """a shifted by b bits, logically."""
 
     left: bool = True
 
-    n_inputs = (2, 2)
-    elementwise = True
+    takes = INTEGERS
+
+    def _compute(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        if self.left:
+            return np.asarray(np.left_shift(a, b))
+        unsigned = np.dtype(f"u{a.dtype.itemsize}")
+        return np.asarray(np.right_shift(a.view(unsigned), b.view(unsigned)).view(a.dtype))
 
 
 @dataclass(frozen=True)
@@ -209,3 +274,15 @@ class Where(Operator):
 
     n_inputs = (3, 3)
     elementwise = True
+
+    def infer(self, inputs: Types) -> tuple[TensorType, ...]:
+        """The three inputs' broadcast shape in the type of b and c."""
+        a, b, c = (need(inputs, i, self) for i in range(3))
+        check_kind(a, BOOLS, self, 0)
+        check_same_dtype({1: b, 2: c}, self)
+        return (b.with_shape(broadcast_shapes(a.shape, b.shape, c.shape)),)
+
+    def reference(self, inputs: Arrays) -> tuple[np.ndarray, ...]:
+        """NumPy's where."""
+        a, b, c = (need_array(inputs, i, self) for i in range(3))
+        return (np.where(a, b, c),)

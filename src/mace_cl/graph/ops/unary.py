@@ -4,213 +4,242 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mace_cl.graph.ops.base import Operator
-from mace_cl.types import DataType
+import numpy as np
+
+from mace_cl.graph.ops.base import Arrays, Types, need, need_array
+from mace_cl.graph.ops.broadcast import BOOLS, INTEGERS
+from mace_cl.graph.ops.elementwise import FloatElementwise, UnaryElementwise
+from mace_cl.graph.ops.erf import erf
+from mace_cl.types import DataType, TensorType
 
 
 @dataclass(frozen=True)
-class Abs(Operator):
+class Abs(UnaryElementwise):
     """|x|."""
 
-    elementwise = True
+    ufunc = np.abs
 
 
 @dataclass(frozen=True)
-class Neg(Operator):
+class Neg(UnaryElementwise):
     """-x."""
 
-    elementwise = True
+    ufunc = np.negative
 
 
 @dataclass(frozen=True)
-class Exp(Operator):
+class Exp(FloatElementwise):
     """e to the x."""
 
-    elementwise = True
+    ufunc = np.exp
 
 
 @dataclass(frozen=True)
-class Log(Operator):
+class Log(FloatElementwise):
     """Natural logarithm."""
 
-    elementwise = True
+    ufunc = np.log
 
 
 @dataclass(frozen=True)
-class Sqrt(Operator):
+class Sqrt(FloatElementwise):
     """Square root."""
 
-    elementwise = True
+    ufunc = np.sqrt
 
 
 @dataclass(frozen=True)
-class Rsqrt(Operator):
+class Rsqrt(FloatElementwise):
     """1 / sqrt(x)."""
 
-    elementwise = True
+    flop_per_element = 2
+
+    def _compute(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(np.reciprocal(np.sqrt(x)))
 
 
 @dataclass(frozen=True)
-class Reciprocal(Operator):
+class Reciprocal(FloatElementwise):
     """1 / x."""
 
-    elementwise = True
+    ufunc = np.reciprocal
 
 
 @dataclass(frozen=True)
-class Square(Operator):
+class Square(UnaryElementwise):
     """x x."""
 
-    elementwise = True
+    def _compute(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(np.multiply(x, x))
 
 
 @dataclass(frozen=True)
-class Floor(Operator):
+class Floor(FloatElementwise):
     """Greatest integer at most x."""
 
-    elementwise = True
+    ufunc = np.floor
 
 
 @dataclass(frozen=True)
-class Ceil(Operator):
+class Ceil(FloatElementwise):
     """Least integer at least x."""
 
-    elementwise = True
+    ufunc = np.ceil
 
 
 @dataclass(frozen=True)
-class Round(Operator):
+class Round(FloatElementwise):
     """Nearest integer, halves to even."""
 
-    elementwise = True
+    ufunc = np.rint
 
 
 @dataclass(frozen=True)
-class Sign(Operator):
+class Sign(UnaryElementwise):
     """-1, 0 or 1."""
 
-    elementwise = True
+    ufunc = np.sign
 
 
 @dataclass(frozen=True)
-class Erf(Operator):
+class Erf(FloatElementwise):
     """Error function."""
 
-    elementwise = True
+    flop_per_element = 10
+
+    def _compute(self, x: np.ndarray) -> np.ndarray:
+        return erf(x.astype(np.float64))
 
 
 @dataclass(frozen=True)
-class Sin(Operator):
+class Sin(FloatElementwise):
     """Sine."""
 
-    elementwise = True
+    ufunc = np.sin
 
 
 @dataclass(frozen=True)
-class Cos(Operator):
+class Cos(FloatElementwise):
     """Cosine."""
 
-    elementwise = True
+    ufunc = np.cos
 
 
 @dataclass(frozen=True)
-class Tan(Operator):
+class Tan(FloatElementwise):
     """Tangent."""
 
-    elementwise = True
+    ufunc = np.tan
 
 
 @dataclass(frozen=True)
-class Asin(Operator):
+class Asin(FloatElementwise):
     """Inverse sine."""
 
-    elementwise = True
+    ufunc = np.arcsin
 
 
 @dataclass(frozen=True)
-class Acos(Operator):
+class Acos(FloatElementwise):
     """Inverse cosine."""
 
-    elementwise = True
+    ufunc = np.arccos
 
 
 @dataclass(frozen=True)
-class Atan(Operator):
+class Atan(FloatElementwise):
     """Inverse tangent."""
 
-    elementwise = True
+    ufunc = np.arctan
 
 
 @dataclass(frozen=True)
-class Sinh(Operator):
+class Sinh(FloatElementwise):
     """Hyperbolic sine."""
 
-    elementwise = True
+    ufunc = np.sinh
 
 
 @dataclass(frozen=True)
-class Cosh(Operator):
+class Cosh(FloatElementwise):
     """Hyperbolic cosine."""
 
-    elementwise = True
+    ufunc = np.cosh
 
 
 @dataclass(frozen=True)
-class Asinh(Operator):
+class Asinh(FloatElementwise):
     """Inverse hyperbolic sine."""
 
-    elementwise = True
+    ufunc = np.arcsinh
 
 
 @dataclass(frozen=True)
-class Acosh(Operator):
+class Acosh(FloatElementwise):
     """Inverse hyperbolic cosine."""
 
-    elementwise = True
+    ufunc = np.arccosh
 
 
 @dataclass(frozen=True)
-class Atanh(Operator):
+class Atanh(FloatElementwise):
     """Inverse hyperbolic tangent."""
 
-    elementwise = True
+    ufunc = np.arctanh
 
 
 @dataclass(frozen=True)
-class Not(Operator):
+class Not(UnaryElementwise):
     """Logical not of a bool."""
 
-    elementwise = True
+    takes = BOOLS
+
+    ufunc = np.logical_not
 
 
 @dataclass(frozen=True)
-class BitwiseNot(Operator):
+class BitwiseNot(UnaryElementwise):
     """Every bit of an integer flipped."""
 
-    elementwise = True
+    takes = INTEGERS
+
+    ufunc = np.invert
 
 
 @dataclass(frozen=True)
-class IsNaN(Operator):
+class IsNaN(FloatElementwise):
     """bool: whether x is not a number."""
 
-    elementwise = True
+    returns_bool = True
+
+    ufunc = np.isnan
 
 
 @dataclass(frozen=True)
-class IsInf(Operator):
+class IsInf(FloatElementwise):
     """bool: whether x is infinite, by sign."""
 
     detect_negative: bool = True
     detect_positive: bool = True
 
-    elementwise = True
+    returns_bool = True
+
+    def _compute(self, x: np.ndarray) -> np.ndarray:
+        wanted = np.where(x < 0, self.detect_negative, self.detect_positive)
+        return np.asarray(np.isinf(x) & wanted)
 
 
 @dataclass(frozen=True)
-class Cast(Operator):
+class Cast(UnaryElementwise):
     """x in another type: to integers by truncation toward zero, to bool by x != 0."""
 
     to: DataType = DataType.FLOAT32
 
-    elementwise = True
+    def infer(self, inputs: Types) -> tuple[TensorType, ...]:
+        """The input's shape in the type `to`."""
+        return (TensorType(self.to, need(inputs, 0, self).shape),)
+
+    def reference(self, inputs: Arrays) -> tuple[np.ndarray, ...]:
+        """NumPy's conversion; what a type cannot hold is undefined."""
+        with np.errstate(all="ignore"):
+            return (np.asarray(need_array(inputs, 0, self)).astype(self.to.numpy),)
