@@ -14,11 +14,11 @@ ANY = "fiub"
 """Sets of element types, as letters of NumPy's dtype kinds."""
 
 _WORDS = {
-    FLOATS: "floating-point",
-    INTEGERS: "integer",
-    NUMBERS: "number",
-    BOOLS: "bool",
-    ANY: "known",
+    FLOATS: "a floating-point",
+    INTEGERS: "an integer",
+    NUMBERS: "a number",
+    BOOLS: "the bool",
+    ANY: "a known",
 }
 
 
@@ -46,7 +46,7 @@ def check_kind(type_: TensorType, takes: str, op: Operator, index: int) -> None:
         ShapeError: The type is another one.
     """
     if type_.dtype.numpy.kind not in takes:
-        raise ShapeError(f"input {index} must be of a {_WORDS[takes]} type, not {type_.dtype.value}", where=op.name)
+        raise ShapeError(f"input {index} must be of {_WORDS[takes]} type, not {type_.dtype.value}", where=op.name)
 
 
 def check_same_dtype(types: dict[int, TensorType], op: Operator) -> None:
