@@ -1,0 +1,30 @@
+"""Estimates of time that several families share."""
+
+from __future__ import annotations
+
+from mace_cl.graph.ops.base import Cost
+from mace_cl.kernels.base import Config
+from mace_cl.kernels.tiles import tile_cycles
+from mace_cl.kernels.vectors import ceil_div
+from mace_cl.targets.facts import DeviceFacts
+
+
+def cycles_us(cycles: float, width: int, facts: DeviceFacts) -> float:
+    """Time of cycles of which each does two multiply-adds of vectors of the device's width.
+
+    Narrower vectors do less in a cycle.
+    """
+    flop_per_cycle = 4 * min(facts.vector_floats, 8)
+    return cycles * flop_per_cycle / (facts.gflops_per_unit * 1e3) * max(width / 8, 1)
+
+
+def product_us(m: int, vectors: int, k: int, config: Config, cost: Cost, facts: DeviceFacts) -> float:
+    """Time of m rows by `vectors` vectors of columns over k steps, in the tiles and parts of a configuration."""
+    mr, nb = config["mr"], config["nb"]
+    blocks = ceil_div(vectors, nb)
+    tiles = ceil_div(ceil_div(m, config["row_parts"]), mr) * ceil_div(blocks, config["block_parts"])
+    parts = config["row_parts"] * config["block_parts"]
+    rounds = ceil_div(parts, facts.compute_units)
+    busy = cycles_us(tiles * rounds * (k + 8) * tile_cycles(mr, nb), config["v"], facts)
+    moved = cost.bytes / (facts.gbytes_per_s * 1e3) * 0.5
+    return max(busy, moved) + facts.launch_us
