@@ -1,0 +1,1 @@
+"""Graph to graph: one module a pass; `pipeline.py` is the ordered list."""
