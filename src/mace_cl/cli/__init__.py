@@ -1,0 +1,1 @@
+"""The commands: thin, no logic; the only place that prints and exits."""
