@@ -106,8 +106,8 @@ def one_node(
 def run_calls(device: cl.Device, calls: Sequence[KernelCall], feeds: Mapping[int, np.ndarray]) -> dict[int, np.ndarray]:
     """Launch the calls; `feeds` and the result are keyed by id of the graph's values."""
     ctx, queue = context(device)
-    source = program_source([c.spec for c in calls], facts_of(device).function_attribute)
-    program = cl.Program(ctx, source).build()
+    source = program_source([c.spec for c in calls])
+    program = cl.Program(ctx, source).build(options=list(facts_of(device).build_options))
     buffers: dict[int, cl.Buffer] = {}
     written: dict[int, Value] = {}
     flags = cl.mem_flags

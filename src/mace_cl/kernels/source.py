@@ -25,14 +25,12 @@ def family_source(family: str) -> str:
     return (_FOLDER / f"{family}.cl").read_text(encoding="utf-8")
 
 
-def program_source(specs: Iterable[KernelSpec], function_attribute: str = "") -> str:
+def program_source(specs: Iterable[KernelSpec]) -> str:
     """One program with every specialisation once, in order of first use.
 
-    Args:
-        specs: The kernels.
-        function_attribute: What HINT stands for (`DeviceFacts.function_attribute`).
+    HINT is empty unless the device's own build options define it (`DeviceFacts.build_options`).
     """
-    parts = [f"#define HINT {function_attribute}\n" if function_attribute else "", _PREAMBLE]
+    parts = [_PREAMBLE]
     for spec in dict.fromkeys(specs):
         defines = {"KERNEL": spec.function, "FN(name)": f"MACE_PASTE(name, {spec.suffix})", **dict(spec.macros)}
         parts.append(f"\n// ---- {spec.function}\n")

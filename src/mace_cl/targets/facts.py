@@ -49,3 +49,8 @@ class DeviceFacts:
     gflops_per_unit: float = 50.0
     gbytes_per_s: float = 20.0
     launch_us: float = 4.0
+
+    @property
+    def build_options(self) -> tuple[str, ...]:
+        """Options for the driver's compiler that belong to the device, not to a program's text."""
+        return (f"-DHINT={self.function_attribute}",) if self.function_attribute else ()
