@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mace_cl.graph.ops.base import Cost
 from mace_cl.kernels.base import Config
+from mace_cl.kernels.geometry import Window
 from mace_cl.kernels.tiles import tile_cycles
 from mace_cl.kernels.vectors import ceil_div
 from mace_cl.targets.facts import DeviceFacts
@@ -28,3 +29,15 @@ def product_us(m: int, vectors: int, k: int, config: Config, cost: Cost, facts: 
     busy = cycles_us(tiles * rounds * (k + 8) * tile_cycles(mr, nb), config["v"], facts)
     moved = cost.bytes / (facts.gbytes_per_s * 1e3) * 0.5
     return max(busy, moved) + facts.launch_us
+
+
+def depthwise_us(s: Window, config: Config, cost: Cost, facts: DeviceFacts) -> float:
+    """Time of a depthwise convolution without its launch: two loads or two multiply-adds a cycle, not both at once."""
+    span = (config["xt"] - 1) * s.sw + (s.kw - 1) * s.dw + 1
+    tile = s.kh * (span + s.kw + config["xt"] * s.kw) / 2 + config["xt"] + 4
+    rows, vectors = s.n * s.out_h, ceil_div(s.co, config["v"])
+    parts = config["row_parts"] * config["vector_parts"]
+    each = ceil_div(rows, config["row_parts"]) * ceil_div(vectors, config["vector_parts"])
+    cycles = ceil_div(parts, facts.compute_units) * each * ceil_div(s.out_w, config["xt"]) * tile
+    moved = cost.bytes / (facts.gbytes_per_s * 1e3) * 0.5
+    return max(cycles_us(cycles, config["v"], facts), moved)
