@@ -2,7 +2,8 @@
 
 Inputs come from a formula, so that a reader in any language can make them: element i (row-major) of input k is
 
-    h = (i + 1 + 1000003 k) * 2654435761 mod 2^32,  h = h xor (h >> 15),  h = h * 2246822519 mod 2^32,  h = h xor (h >> 13)
+    h = (i + 1 + 1000003 k) * 2654435761 mod 2^32,      h = h xor (h >> 15)
+    h = h * 2246822519 mod 2^32,                        h = h xor (h >> 13)
     float types:   low + (high - low) * h / 2^32
     integers:      h mod 2
     bool:          h mod 2
