@@ -97,7 +97,7 @@ class Grid:
 
 
 def grid_of(facts: DeviceFacts, *sizes: int) -> Grid:
-    """Work sizes for so many work-items in each dimension (two at most).
+    """Work sizes for so many work-items in each dimension.
 
     A group is one work-item on CPUs. Elsewhere it is up to 64, and the global size is rounded up to whole groups: a
     kernel must do nothing for the work-items beyond.
