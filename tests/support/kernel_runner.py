@@ -32,7 +32,7 @@ from mace_cl.types import type_of
 # Kernels are tested one by one on every runtime, so all vendors are made visible, Intel's from the environment too.
 from mace_cl.opencl import bootstrap
 
-bootstrap.prepare()
+bootstrap.prepare("all")
 os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
 
 

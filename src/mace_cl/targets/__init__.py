@@ -1,0 +1,1 @@
+"""Device facts as tables, one file a family."""
