@@ -64,10 +64,10 @@ _MESSAGES: dict[str, dict[str, _Field]] = {
     },
 }
 _TYPES = (
-    ["INVALID", "FLOAT", "DOUBLE", "INT32", "UINT8", "INT16", "INT8", "STRING", "COMPLEX64", "INT64", "BOOL"]
-    + ["QINT8", "QUINT8", "QINT32", "BFLOAT16", "QINT16", "QUINT16", "UINT16", "COMPLEX128", "HALF"]
-    + ["RESOURCE", "VARIANT", "UINT32", "UINT64"]
-)
+    "INVALID", "FLOAT", "DOUBLE", "INT32", "UINT8", "INT16", "INT8", "STRING", "COMPLEX64", "INT64", "BOOL", "QINT8",
+    "QUINT8", "QINT32", "BFLOAT16", "QINT16", "QUINT16", "UINT16", "COMPLEX128", "HALF", "RESOURCE", "VARIANT",
+    "UINT32", "UINT64",
+)  # fmt: skip
 """Names of the element types in the order of their numbers; files in text form use them."""
 
 _ONE_OF = {"AttrValue": "value"}
