@@ -74,10 +74,10 @@ from mace_cl.graph.ops.matmul import (
     MatMul,
 )
 from mace_cl.graph.ops.norm import (
+    LRN,
     BatchNormalization,
     GroupNormalization,
     InstanceNormalization,
-    LRN,
     LayerNormalization,
     LpNormalization,
     MeanVarianceNormalization,
@@ -170,6 +170,7 @@ from mace_cl.graph.ops.unary import (
 )
 
 __all__ = [
+    "LRN",
     "Abs",
     "Acos",
     "Acosh",
@@ -227,13 +228,12 @@ __all__ = [
     "InstanceNormalization",
     "IsInf",
     "IsNaN",
-    "LRN",
     "LayerNormalization",
     "LeakyRelu",
     "Less",
     "LessOrEqual",
-    "Log",
     "Literal",
+    "Log",
     "LogSoftmax",
     "LpNormalization",
     "LpPool",

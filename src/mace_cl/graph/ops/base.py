@@ -78,11 +78,7 @@ class Operator:
 
     def describe(self) -> str:
         """The operator with the attributes that differ from their defaults, as one line."""
-        parts = [
-            f"{f.name}={getattr(self, f.name)!r}"
-            for f in fields(self)
-            if getattr(self, f.name) != f.default
-        ]
+        parts = [f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if getattr(self, f.name) != f.default]
         return f"{self.name}({', '.join(parts)})"
 
 

@@ -1,5 +1,7 @@
-"""Chains of elementwise operators as one value: what convolutions apply to their sums, and what one elementwise
-kernel computes."""
+"""Chains of elementwise operators as one value.
+
+Convolutions apply one to their sums; an elementwise kernel computes one in a single pass.
+"""
 
 from __future__ import annotations
 
