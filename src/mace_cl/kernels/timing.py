@@ -31,13 +31,17 @@ def product_us(m: int, vectors: int, k: int, config: Config, cost: Cost, facts: 
     return max(busy, moved) + facts.launch_us
 
 
+def depthwise_tile_cycles(s: Window, xt: int) -> float:
+    """Cycles of a depthwise tile of xt pixels: two loads or two multiply-adds a cycle, not both at once."""
+    span = (xt - 1) * s.sw + (s.kw - 1) * s.dw + 1
+    return s.kh * (span + s.kw + xt * s.kw) / 2 + xt + 4
+
+
 def depthwise_us(s: Window, config: Config, cost: Cost, facts: DeviceFacts) -> float:
-    """Time of a depthwise convolution without its launch: two loads or two multiply-adds a cycle, not both at once."""
-    span = (config["xt"] - 1) * s.sw + (s.kw - 1) * s.dw + 1
-    tile = s.kh * (span + s.kw + config["xt"] * s.kw) / 2 + config["xt"] + 4
+    """Time of a depthwise convolution without its launch."""
     rows, vectors = s.n * s.out_h, ceil_div(s.co, config["v"])
     parts = config["row_parts"] * config["vector_parts"]
     each = ceil_div(rows, config["row_parts"]) * ceil_div(vectors, config["vector_parts"])
-    cycles = ceil_div(parts, facts.compute_units) * each * ceil_div(s.out_w, config["xt"]) * tile
+    tiles = ceil_div(parts, facts.compute_units) * each * ceil_div(s.out_w, config["xt"])
     moved = cost.bytes / (facts.gbytes_per_s * 1e3) * 0.5
-    return max(cycles_us(cycles, config["v"], facts), moved)
+    return max(cycles_us(tiles * depthwise_tile_cycles(s, config["xt"]), config["v"], facts), moved)
