@@ -71,7 +71,7 @@ class Transpose(Operator):
 
     def reference(self, inputs: Arrays) -> tuple[np.ndarray, ...]:
         """NumPy's transpose."""
-        return (np.ascontiguousarray(np.transpose(need_array(inputs, 0, self), self.perm)),)
+        return (np.asarray(np.transpose(need_array(inputs, 0, self), self.perm), order="C"),)
 
 
 @dataclass(frozen=True)

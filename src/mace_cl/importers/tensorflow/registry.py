@@ -148,7 +148,7 @@ class NodeView:
 
     def constant(self, array: np.ndarray) -> Value:
         """A constant named after the node."""
-        return self.graph.constant(np.ascontiguousarray(array), self.node.name)
+        return self.graph.constant(np.asarray(array, order="C"), self.node.name)
 
     def scalar(self, value: float, like: Value) -> Value:
         """A constant without dimensions, of the element type of `like`."""

@@ -85,3 +85,7 @@ def test_tile(repeats: tuple[int, ...]) -> None:
 def test_tile_of_another_rank_is_refused() -> None:
     with pytest.raises(errors.ShapeError, match="repeats has 1 entries for 2 dimensions"):
         ops.Tile((2,)).infer([type_of(counted(2, 3))])
+
+
+def test_transpose_of_a_scalar() -> None:
+    assert apply(ops.Transpose(()), counted()).shape == ()
