@@ -11,6 +11,7 @@ import mmap
 import os
 import zlib
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -178,7 +179,7 @@ class _Reader:
             spans.append((offset, offset + size, i))
             self.blobs.append(Blob(kind, name, self.data[offset : offset + size], sha256))
         spans.sort()
-        for (_, end, i), (start, stop, j) in zip(spans, spans[1:], strict=False):
+        for (_, end, i), (start, stop, j) in pairwise(spans):
             if start < end and stop > start:
                 raise self.fail(f"sections[{j}]", f"overlaps sections[{i}]")
 
@@ -221,7 +222,10 @@ class _Reader:
     def model(self, raw: Any) -> ModelInfo:
         """The network."""
         texts = [self.get(raw, k, "model", str) for k in ("name", "format", "source_sha256", "graph_sha256")]
-        return ModelInfo(*texts, self.number(raw, "macs", "model", 0), self.number(raw, "layers", "model", 0))
+        name, format_, source, graph = texts
+        return ModelInfo(
+            name, format_, source, graph, self.number(raw, "macs", "model", 0), self.number(raw, "layers", "model", 0)
+        )
 
     def entry(self, raw: Any, path: str) -> Entry:
         """One entry."""
