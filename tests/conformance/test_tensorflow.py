@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.graph_def import run_graph
 
 from mace_cl.importers.options import ImportOptions
 from mace_cl.importers.tensorflow.importer import import_graph_def
 from mace_cl.importers.tensorflow.schema import GraphDef
+from support.graph_def import run_graph
 
 DATA = Path(__file__).parent.parent / "data" / "tensorflow_cases.npz"
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from mace_cl.graph.core import Graph
-from mace_cl.graph.fold import evaluate
+from mace_cl.graph.core import Graph, Node
+from mace_cl.graph.evaluate import evaluate_graph
 from mace_cl.importers.options import ImportOptions
 from mace_cl.importers.tensorflow.importer import import_graph_def
 from mace_cl.importers.tensorflow.schema import GraphDef, TensorShapeProto
 from mace_cl.importers.tensorflow.tensors import TYPE_NUMBERS
-from mace_cl.types import DataType
+from mace_cl.types import DataType, type_of
 
 Shape = tuple[int, ...] | None
 
@@ -84,15 +84,12 @@ def _set(attr: Any, value: Any) -> None:
 
 
 def run_graph(graph: Graph, feeds: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The outputs of a graph by its operators' references."""
-    known = {id(graph.inputs[name]): array for name, array in feeds.items()}
-    for node in graph.nodes:
-        inputs = [None if v is None else v.data if v.data is not None else known[id(v)] for v in node.inputs]
-        for value, array in zip(node.outputs, evaluate(node.op, inputs), strict=True):
-            assert array.shape == value.shape, node
-            assert DataType.of(array) is value.dtype, node
-            known[id(value)] = array
-    return {n: v.data if v.data is not None else known[id(v)] for n, v in graph.outputs.items()}
+    """The outputs of a graph by its operators' references, whose results must have the inferred types."""
+
+    def check(node: Node, results: tuple[np.ndarray, ...]) -> None:
+        assert [type_of(r) for r in results] == [v.type for v in node.outputs], node
+
+    return evaluate_graph(graph, feeds, dtype=None, watch=check)
 
 
 def run_node(op: str, *inputs: np.ndarray, known: tuple[int, ...] = (), **attributes: Any) -> np.ndarray:
