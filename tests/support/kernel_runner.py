@@ -4,6 +4,7 @@ size, and gives the outputs as arrays. Independent of lowering, plans and sessio
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -107,7 +108,9 @@ def run_calls(device: cl.Device, calls: Sequence[KernelCall], feeds: Mapping[int
     """Launch the calls; `feeds` and the result are keyed by id of the graph's values."""
     ctx, queue = context(device)
     source = program_source([c.spec for c in calls])
-    program = cl.Program(ctx, source).build(options=list(facts_of(device).build_options))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cl.CompilerWarning)  # Intel's compiler reports on every kernel
+        program = cl.Program(ctx, source).build(options=list(facts_of(device).build_options))
     buffers: dict[int, cl.Buffer] = {}
     written: dict[int, Value] = {}
     flags = cl.mem_flags
