@@ -208,3 +208,14 @@ _STATUS = {
     -63: "CL_INVALID_GLOBAL_WORK_SIZE",
     -1001: "CL_PLATFORM_NOT_FOUND_KHR",
 }
+
+
+def is_driver_error(error: BaseException) -> bool:
+    """Whether it was raised by the binding."""
+    return isinstance(error, binding().Error)
+
+
+def event_us(event: Any) -> float:
+    """Microseconds that a command ran, on a queue that takes times."""
+    key = binding().profiling_info
+    return float(event.get_profiling_info(key.END) - event.get_profiling_info(key.START)) * 1e-3

@@ -1,0 +1,1 @@
+"""Runs compiled programs: choose an entry, bind its buffers, launch, read the outputs."""
