@@ -25,6 +25,8 @@ TYPES = {
     "bool": "BOOL",
 }
 
+_NEWER_TYPES = {"INT2": 19, "UINT4": 20}
+
 _INDEX_VECTORS = {"int32": "Int32Vector", "uint16": "Uint16Vector", "uint8": "Uint8Vector"}
 
 
@@ -79,6 +81,8 @@ class ModelBuilder:
     operators: list[_Operator] = field(default_factory=list)
     n_subgraphs: int = 1
     version: int = 3
+    operator_repeats: int = 1
+    """How often the vector of operators lists each table: what no converter does, but a file can say."""
     external_buffers: bool = False
     """Keep tensors' data behind the flatbuffer, as files above 2 GB do."""
 
@@ -101,9 +105,7 @@ class ModelBuilder:
 
     def constant(self, name: str, array: np.ndarray, **more: Any) -> int:
         """Add a constant."""
-        array = np.ascontiguousarray(array)
-        shape = np.asarray(array).shape
-        return self.tensor(name, shape, TYPES[array.dtype.name], data=array.tobytes(), **more)
+        return self.tensor(name, array.shape, TYPES[array.dtype.name], data=array.tobytes(), **more)
 
     def operator(
         self,
@@ -157,7 +159,9 @@ class _Writer:
         )
         codes = self._offsets([self._code(op) for op in self.model.operators])
         tensors = self._offsets([self._tensor(i, t) for i, t in enumerate(self.model.tensors)])
-        operators = self._offsets([self._operator(i, op) for i, op in enumerate(self.model.operators)])
+        operators = self._offsets(
+            [self._operator(i, op) for i, op in enumerate(self.model.operators)] * self.model.operator_repeats
+        )
         inputs, outputs = self._ints(self.inputs), self._ints(self.outputs)
         graphs = [self._subgraph(tensors, operators, inputs, outputs) for _ in range(self.model.n_subgraphs)]
         subgraphs = self._offsets(graphs)
@@ -208,7 +212,7 @@ class _Writer:
             Name=self.b.CreateString(t.name),
             Shape=self._ints(t.shape),
             ShapeSignature=None if t.signature is None else self._ints(t.signature),
-            Type=getattr(tflite.TensorType, t.type),
+            Type=_NEWER_TYPES.get(t.type) or getattr(tflite.TensorType, t.type),
             Buffer=index + 1 if t.data is not None else 0,
             Quantization=self._quantization(t),
             Sparsity=None if t.sparse is None else self._sparsity(t.sparse),
@@ -243,10 +247,13 @@ class _Writer:
             ArrayIndices=tables[1],
         )
 
+    def _vector_or_number(self, value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            return self.b.CreateNumpyVector(value)
+        return self._ints(value) if isinstance(value, list | tuple) else value
+
     def _operator(self, index: int, op: _Operator) -> int:
-        fields: dict[str, Any] = {
-            key: self._ints(value) if isinstance(value, list | tuple) else value for key, value in op.fields.items()
-        }
+        fields: dict[str, Any] = {key: self._vector_or_number(value) for key, value in op.fields.items()}
         options = None if op.options is None else self._table(op.options, **fields)
         custom = self.b.CreateByteVector(op.custom_options) if op.custom_options else None
         second = op.options is not None and not hasattr(tflite.BuiltinOptions, op.options)

@@ -26,8 +26,11 @@ class Case:
     """A model file with inputs."""
 
     id: str
+    operator: str
     data: bytes
     inputs: Mapping[str, Array]
+    expected: Array | None = None
+    """What the first output holds, where it was worked out by hand."""
 
 
 def _rng(seed: int) -> np.random.Generator:
@@ -53,6 +56,9 @@ def case(
     *,
     constants: Mapping[int, Array] | None = None,
     version: int = 1,
+    custom: str | None = None,
+    custom_options: bytes = b"",
+    expected: Array | None = None,
     **fields: Any,
 ) -> Case:
     """A model of one operator.
@@ -65,6 +71,8 @@ def case(
         options: Option table and its `fields`.
         constants: Operand number to a constant that stands there, among the inputs.
         version: The operator's version.
+        custom, custom_options: Of a custom operator.
+        expected: What the first result holds, if it is known.
     """
     m = ModelBuilder()
     constants = constants or {}
@@ -79,8 +87,11 @@ def case(
         fed.append(operands[-1])
         feeds[f"x{i}"] = array
     results = [m.tensor(f"y{i}", shape, TYPES[dtype]) for i, (shape, dtype) in enumerate(outputs)]
-    m.operator(name, operands, results, options, version=version, **fields)
-    return Case(id_, m.build(fed, results), feeds)
+    m.operator(
+        name, operands, results, options, version=version, custom=custom, custom_options=custom_options, **fields
+    )
+    shown = f"CUSTOM {custom}" if custom else name
+    return Case(id_, shown, m.build(fed, results), feeds, expected)
 
 
 def _f32(*shape: int) -> list[tuple[Sequence[int], str]]:
@@ -656,3 +667,158 @@ _FAMILIES: tuple[Callable[[], list[Case]], ...] = (
 def all_cases() -> list[Case]:
     """Every case."""
     return [c for family in _FAMILIES for c in family()]
+
+
+def cases_by_hand() -> list[Case]:
+    """Cases whose results are written down here, for what LiteRT lacks or does only with constants."""
+    x, y = np.asarray([1.5, -2.5, 0.25], np.float32), np.asarray([2.0, -0.5, 4.0], np.float32)
+    f = _f32(3)
+    unary = {
+        "ABS": np.abs(x), "COSINE": np.cos(x), "EXPONENTIAL": np.exp(x), "FLOOR": np.floor(x),
+        "LOGISTIC": 1 / (1 + np.exp(-x)), "NEGATE": -x, "TANH": np.tanh(x),
+    }  # fmt: skip
+    binary = {
+        "ADD": x + y, "DIVIDE": x / y, "MAXIMUM": np.maximum(x, y), "MINIMUM": np.minimum(x, y),
+        "MULTIPLY": x * y, "REMAINDER": np.fmod(x, y), "SUBTRACT": x - y,
+    }  # fmt: skip
+    cases = [case(f"stablehlo_{n.lower()}", f"STABLEHLO_{n}", [x], f, expected=v) for n, v in unary.items()]
+    cases += [case(f"stablehlo_{n.lower()}", f"STABLEHLO_{n}", [x, y], f, expected=v) for n, v in binary.items()]
+    positive = np.abs(x)
+    mask, other = np.asarray([True, False, True]), np.asarray([True, True, False])
+    a, b = ints(6, -3, 12), ints(3, 1, 10)
+    cases += [
+        case("stablehlo_log", "STABLEHLO_LOG", [positive], f, expected=np.log(positive)),
+        case("stablehlo_rsqrt", "STABLEHLO_RSQRT", [positive], f, expected=1 / np.sqrt(positive)),
+        case("stablehlo_power", "STABLEHLO_POWER", [positive, y], f, expected=positive**y),
+        case("stablehlo_select", "STABLEHLO_SELECT", [mask, x, y], f, expected=np.where(mask, x, y)),
+        case("stablehlo_clamp", "STABLEHLO_CLAMP", [x, y, x + 1], f, expected=np.minimum(np.maximum(x, y), x + 1)),
+        case("stablehlo_and", "STABLEHLO_AND", [mask, other], [((3,), "bool")], expected=mask & other),
+        case("stablehlo_or_int", "STABLEHLO_OR", [a, b], [((3,), "int32")], expected=a | b),
+        case("stablehlo_convert", "STABLEHLO_CONVERT", [x], [((3,), "int32")], expected=ints(1, -2, 0)),
+        case("stablehlo_reshape", "STABLEHLO_RESHAPE", [x], _f32(3, 1), expected=x[:, None]),
+        case(
+            "stablehlo_transpose",
+            "STABLEHLO_TRANSPOSE",
+            [floats(2, 3)],
+            _f32(3, 2),
+            "StablehloTransposeOptions",
+            Permutation=np.asarray([1, 0], np.int64),
+            expected=floats(2, 3).T,
+        ),
+        case(
+            "stablehlo_concatenate",
+            "STABLEHLO_CONCATENATE",
+            [x, y],
+            _f32(6),
+            "StablehloConcatenateOptions",
+            Dimension=0,
+            expected=np.concatenate([x, y]),
+        ),
+        case("bitwise_xor", "BITWISE_XOR", [a, b], [((3,), "int32")], expected=a ^ b),
+        case("bitwise_xor_bool", "BITWISE_XOR", [mask, other], [((3,), "bool")], expected=mask ^ other),
+        case(
+            "right_shift",
+            "RIGHT_SHIFT",
+            [ints(200, 7, 1, dtype="uint32"), ints(3, 1, 0, dtype="uint32")],
+            [((3,), "uint32")],
+            expected=ints(25, 3, 1, dtype="uint32"),
+        ),
+        case(
+            "range",
+            "RANGE",
+            [],
+            [((3,), "int32")],
+            constants=dict(enumerate(map(np.int32, (7, -2, -3)))),
+            expected=ints(7, 4, 1),
+        ),
+        case(
+            "range_float",
+            "RANGE",
+            [],
+            _f32(4),
+            constants=dict(enumerate(map(np.float32, (0, 1, 0.25)))),
+            expected=np.asarray([0, 0.25, 0.5, 0.75], np.float32),
+        ),
+        case(
+            "where",
+            "WHERE",
+            [],
+            [((2, 2), "int64")],
+            constants={0: np.asarray([[True, False], [False, True]])},
+            expected=ints([0, 0], [1, 1], dtype="int64"),
+        ),
+        case(
+            "broadcast_args",
+            "BROADCAST_ARGS",
+            [],
+            [((3,), "int32")],
+            constants={0: ints(4, 1), 1: ints(2, 1, 5)},
+            expected=ints(2, 4, 5),
+        ),
+        case(
+            "fake_quant",
+            "FAKE_QUANT",
+            [np.asarray([-9, -0.3, 0.4, 9], np.float32)],
+            _f32(4),
+            "FakeQuantOptions",
+            Min=-1.0,
+            Max=2.0,
+            NumBits=2,
+            expected=np.asarray([-1, 0, 0, 2], np.float32),
+        ),
+        case(
+            "conv_3d_transpose",
+            "CONV_3D_TRANSPOSE",
+            [np.ones((1, 1, 1, 2, 1), np.float32)],
+            _f32(1, 1, 1, 4, 1),
+            "Conv3DOptions",
+            constants={0: ints(1, 1, 1, 4, 1), 1: np.asarray([3, 5], np.float32).reshape(1, 1, 2, 1, 1)},
+            Padding=VALID,
+            StrideD=1,
+            StrideH=1,
+            StrideW=2,
+            expected=np.asarray([3, 5, 3, 5], np.float32).reshape(1, 1, 1, 4, 1),
+        ),
+    ]
+    directions = tflite.StablehloComparisonDirection
+    for name, expected in (
+        ("EQ", x == y),
+        ("NE", x != y),
+        ("GE", x >= y),
+        ("GT", x > y),
+        ("LE", x <= y),
+        ("LT", x < y),
+    ):
+        code = getattr(directions, f"STABLEHLO_COMPARISON_DIRECTION_{name}")
+        cases += [
+            case(
+                f"stablehlo_compare_{name}",
+                "STABLEHLO_COMPARE",
+                [x, y],
+                [((3,), "bool")],
+                "StablehloCompareOptions",
+                ComparisonDirection=code,
+                expected=expected,
+            )
+        ]
+    return cases + _transpose_bias()
+
+
+def _transpose_bias() -> list[Case]:
+    """MediaPipe's transposed convolution of a row (1, 2) with weights (3, 5), stride 2, bias 1."""
+    cases = []
+    row, weights = np.asarray([1, 2], np.float32), np.asarray([3, 5], np.float32)
+    for padding in (1, 2):
+        cases += [
+            case(
+                f"transpose_bias_{padding}",
+                "CUSTOM",
+                [row.reshape(1, 1, 2, 1)],
+                _f32(1, 1, 4, 1),
+                constants={1: weights.reshape(1, 1, 2, 1), 2: np.ones(1, np.float32)},
+                custom="Convolution2DTransposeBias",
+                custom_options=ints(padding, 2, 1, dtype="<i4").tobytes(),
+                expected=np.asarray([4, 6, 7, 11], np.float32).reshape(1, 1, 4, 1),
+            )
+        ]
+    return cases
