@@ -102,7 +102,7 @@ class DirectConv(Family):
             s.pixels, pixels_per, min(chunk, pixels_per), blocks, blocks_per, per_group, group_co, s.h, s.w, s.ci,
             s.out_h, s.out_w, s.co, ci, s.kh, s.kw, s.sh, s.sw, s.dh, s.dw, s.top, s.left,
         )  # fmt: skip
-        args = (
+        args: tuple[CallArg, ...] = (
             Read(node.input(0)), weights, bias, Weights(zeros, "zeros"), Write(node.output), *epilogue.args,
             *(Scalar("int", i) for i in numbers),
         )  # fmt: skip
@@ -154,7 +154,7 @@ def _pack_call(value: Value, s: Window, taps: int, ci: int, v: int, nb: int, fac
     grid = grid_of(facts, nb * v, blocks)
     spec = KernelSpec.of("conv", {"PACK": "", "V": v, "NB": nb, "GROUP": grid.group})
     numbers = (blocks, taps, ci, group_co, per_group, int(value.type.elements == 1))
-    args = (Read(value), scratch, *(Scalar("int", i) for i in numbers))
+    args: tuple[CallArg, ...] = (Read(value), scratch, *(Scalar("int", i) for i in numbers))
     return KernelCall(spec, args, grid.global_size, grid.local_size)
 
 

@@ -87,7 +87,7 @@ class TransposedConv(Family):
             rows, rows_per, blocks, blocks_per, per_group, group_co, s.h, s.w, s.ci,
             s.out_h, s.out_w, s.co, ci, s.kh, s.kw, s.sh, s.sw, s.dh, s.dw, s.top, s.left,
         )  # fmt: skip
-        args = (
+        args: tuple[CallArg, ...] = (
             Read(node.input(0)), weights, bias, Weights(np.zeros(ci, np.float32), "zeros"), Write(node.output),
             *epilogue.args, *(Scalar("int", i) for i in numbers),
         )  # fmt: skip
@@ -155,7 +155,7 @@ def _pack_call(
     grid = grid_of(facts, nb * v, per_group * s.groups)
     spec = KernelSpec.of("conv_transpose", {"PACK": "", "V": v, "NB": nb, "GROUP": grid.group})
     numbers = (per_group * s.groups, taps, ci, group_co, per_group, int(value.type.elements == 1))
-    args = (Read(value), scratch, *(Scalar("int", i) for i in numbers))
+    args: tuple[CallArg, ...] = (Read(value), scratch, *(Scalar("int", i) for i in numbers))
     return KernelCall(spec, args, grid.global_size, grid.local_size)
 
 

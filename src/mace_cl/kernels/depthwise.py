@@ -9,6 +9,7 @@ import numpy as np
 from mace_cl.graph.core import Graph, Node
 from mace_cl.graph.ops.conv import Conv
 from mace_cl.kernels.base import (
+    CallArg,
     Config,
     Family,
     KernelCall,
@@ -79,7 +80,7 @@ class Depthwise(Family):
             **vector_macros(config["v"]), **epilogue.macros, **tap_macros(s), "XT": config["xt"], "GROUP": grid.group,
         }  # fmt: skip
         numbers = (rows, rows_per, vectors_per, s.h, s.w, s.ci, s.out_h, s.out_w, s.co, s.top, s.left)
-        args = (
+        args: tuple[CallArg, ...] = (
             Read(node.input(0)),
             Weights(depthwise_weights(node)),
             Weights(bias_vector(node, s.co), "bias"),

@@ -30,7 +30,9 @@ class Epilogue:
     args: tuple[CallArg, ...]
 
 
-def epilogue_of(expression: Expression, extras: Sequence[Value | None], output: Value, tag: str = "") -> Epilogue | Refusal:
+def epilogue_of(
+    expression: Expression, extras: Sequence[Value | None], output: Value, tag: str = ""
+) -> Epilogue | Refusal:
     """Macros and arguments for an expression whose operand 0 is the sum, or why the kernels cannot apply it.
 
     Args:

@@ -96,7 +96,7 @@ def not_float32(*values: Value | None) -> Refusal | None:
     return None
 
 
-def constant_bias(node: Node, channels: int) -> np.ndarray | None | Refusal:
+def constant_bias(node: Node, channels: int) -> np.ndarray | Refusal | None:
     """The bias (input 2) as a constant for each channel, None where absent, or why it is neither."""
     bias = node.inputs[2] if len(node.inputs) > 2 else None
     if bias is None:

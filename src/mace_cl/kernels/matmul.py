@@ -145,7 +145,7 @@ class GeneralMatMul(Family):
         chunk = max(facts.l2_bytes // 4 // (4 * batch.k) // mr, 1) * mr
         numbers = (len(batch.starts), batch.m, batch.n, batch.k, rows_per, min(chunk, rows_per), blocks_per,
                    batch.n if batch.bias_columns else 1)  # fmt: skip
-        args = (
+        args: tuple[CallArg, ...] = (
             Read(node.input(0)), right, _bias_argument(node), Weights(offsets, "offsets"), Write(node.output),
             *epilogue.args, *(Scalar("int", i) for i in numbers),
         )  # fmt: skip
@@ -171,14 +171,12 @@ def _bias_argument(node: Node) -> CallArg:
     return Weights(np.zeros(1, np.float32), "zero") if bias is None else Read(bias)
 
 
-def _pack_call(
-    value: Value, scratch: Scratch, batch: Batch, v: int, nb: int, facts: DeviceFacts
-) -> KernelCall:
+def _pack_call(value: Value, scratch: Scratch, batch: Batch, v: int, nb: int, facts: DeviceFacts) -> KernelCall:
     blocks = ceil_div(batch.n, v * nb)
     grid = grid_of(facts, blocks, batch.matrices)
     spec = KernelSpec.of("matmul", {"PACK": "", "V": v, "NB": nb, "GROUP": grid.group})
     numbers = (batch.n, batch.k, blocks, batch.matrices)
-    args = (Read(value), scratch, *(Scalar("int", i) for i in numbers))
+    args: tuple[CallArg, ...] = (Read(value), scratch, *(Scalar("int", i) for i in numbers))
     return KernelCall(spec, args, grid.global_size, grid.local_size)
 
 

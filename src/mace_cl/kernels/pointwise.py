@@ -11,6 +11,7 @@ from mace_cl.graph.core import Graph, Node
 from mace_cl.graph.ops.conv import Conv
 from mace_cl.graph.ops.matmul import MatMul
 from mace_cl.kernels.base import (
+    CallArg,
     Config,
     Family,
     KernelCall,
@@ -145,7 +146,7 @@ class Pointwise(Family):
         if p.steps:
             macros["STRIDED"] = ""
         numbers = (p.m, p.n, p.k, rows_per, min(chunk, rows_per), blocks_per, *p.steps)
-        args = (
+        args: tuple[CallArg, ...] = (
             Read(node.input(0)),
             Weights(pack_columns(p.matrix, v, nb)),
             Weights(pack_vector(p.bias, p.n, v, nb), "bias"),

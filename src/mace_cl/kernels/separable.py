@@ -126,7 +126,7 @@ class _Separable(Family):
             ("xt", {1, 2, 4, 6, 8}),
             ("mr nb", {s for s in SHAPES if fits(*s, facts)}),
         ):
-            for value in sorted(values):  # type: ignore[type-var]
+            for value in sorted(values):
                 names = key.split()
                 changed = {**default, **dict(zip(names, value if isinstance(value, tuple) else (value,), strict=True))}
                 if changed != default and _is_legal(block, changed):
@@ -172,7 +172,7 @@ class _Separable(Family):
             rows, rows_per, chunk, blocks_per, ring_rows, slice_, s.h, s.w,
             block.expand.k if block.expand else s.ci, s.ci, s.out_h, s.out_w, block.project.n, s.top, s.left,
         )  # fmt: skip
-        args = (
+        args: tuple[CallArg, ...] = (
             Read(match.node.input(0)), *packed, Scratch(4 * slice_ * prod(grid.global_size), "rows"),
             Write(match.outputs[0]), *(a for e in epilogues for a in e.args), *(Scalar("int", i) for i in numbers),
         )  # fmt: skip
