@@ -1,298 +1,242 @@
-"""Bytes to records: format 3. Nothing in the file is trusted; only FormatError leaves.
+"""Version 3 bytes to records. Light: the runtime imports it at every start.
 
-A file on disk is mapped, not read: blobs are slices of the mapping, and what is not asked for is never touched. The CRC
-covers the header, the header's hashes cover the sections.
+Header keys, entry keys and section kinds that are not known are skipped; requirements that are not known make their
+entry unusable, with the reason; file-wide ones refuse the file.
 """
 
 from __future__ import annotations
 
-import json
-import mmap
 import os
-import zlib
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mace_cl.errors import FormatError
+from mace_cl.program.container import Container, is_version3, map_file, parse_json, read_container
 from mace_cl.program.identity import Identity, Requirements
-from mace_cl.program.layout import (
-    FORMAT_NAME,
-    FORMAT_VERSION,
-    KNOWN_FEATURES,
-    MAGIC,
-    MAX_HEADER_BYTES,
-    MAX_OFFSET,
-    PREFIX,
-    aligned,
-)
+from mace_cl.program.plan import KNOWN_FEATURES
 from mace_cl.program.records import Blob, CompiledFile, Entry, KernelRecord, ModelInfo, PlanRef, ProgramForms
+from mace_cl.types import Shape
 
-_KNOWN_KEYS = frozenset(
-    ("format", "target_gpu", "driver_version", "model", "provenance", "requires_features", "entries", "sections")
+__all__ = ["LazyJson", "is_version3", "read_bytes", "read_file", "read_records"]
+
+HEADER_KEYS = (
+    "format",
+    "target_gpu",
+    "driver_version",
+    "entries",
+    "model",
+    "provenance",
+    "requires_features",
+    "sections",
 )
 
 
-def is_version3(head: bytes) -> bool:
-    """Whether a file that starts so is one of format 3."""
-    return bytes(head[: len(MAGIC)]) == MAGIC
+class LazyJson(Mapping[str, Any]):
+    """A JSON object in a section; parsed when it is first looked at."""
+
+    def __init__(self, blob: Blob) -> None:
+        self.blob = blob
+        self._value: dict[str, Any] | None = None
+
+    def _load(self) -> dict[str, Any]:
+        if self._value is None:
+            value = parse_json(bytes(self.blob.checked()), f"section {self.blob.name!r}")
+            if not isinstance(value, dict):
+                raise FormatError("is no object", where=f"section {self.blob.name!r}")
+            self._value = value
+        return self._value
+
+    def __getitem__(self, key: str) -> Any:
+        return self._load()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._load())
+
+    def __len__(self) -> int:
+        return len(self._load())
+
+    def __repr__(self) -> str:
+        return f"LazyJson({self.blob.name!r}, {self.blob.size} bytes)"
 
 
-def read_file(source: str | Path | bytes | memoryview) -> CompiledFile:
-    """Read a file from a path, which is mapped, or from bytes.
+def read_file(path: str | os.PathLike[str], *, any_features: bool = False) -> CompiledFile:
+    """Read a version 3 file; sections stay on disk until they are used.
 
-    Raises:
-        FormatError: It is not a file of format 3, or a damaged one.
-        OSError: The path cannot be opened.
-    """
-    if isinstance(source, str | Path):
-        return parse(map_file(source), str(source))
-    return parse(memoryview(source).cast("B").toreadonly(), "file")
-
-
-def map_file(path: str | Path) -> memoryview:
-    """The content of a file as a read-only mapping; it lives as long as a slice of it does.
-
-    Raises:
-        FormatError: The file is empty or no regular file.
-        OSError: It cannot be opened or mapped.
-    """
-    with Path(path).open("rb") as stream:
-        if not os.fstat(stream.fileno()).st_size:
-            raise FormatError("is empty", where=str(path))
-        return memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
-
-
-def parse(data: memoryview, where: str) -> CompiledFile:
-    """Records of the bytes of a file.
-
-    Raises:
-        FormatError: Says what is wrong, with the offset or the header's field.
-    """
-    header, first = read_header(data, where)
-    return _Reader(data, where, first).file(header)
-
-
-def read_header(data: memoryview, where: str) -> tuple[dict[str, Any], int]:
-    """The header as JSON values, and the offset behind it.
+    Args:
+        path: The file.
+        any_features: Read it although it needs features that are not known (to look at it, not to run it).
 
     Raises:
-        FormatError: The fixed part, the length, the CRC or the JSON is wrong.
+        UsageError: It cannot be opened.
+        FormatError: It is damaged, of another version, or needs unknown features.
     """
-    if len(data) < PREFIX.size:
-        raise FormatError(f"has {len(data)} bytes, less than the fixed part's {PREFIX.size}", where=where)
-    magic, version, length, end, crc, zero = PREFIX.unpack_from(data)
-    if magic != MAGIC:
-        hint = "it looks like a file changed in text mode" if magic[:4] == MAGIC[:4] else None
-        raise FormatError("is not a mace-cl file", where=where, hint=hint, offset=0)
-    if version != FORMAT_VERSION:
-        raise FormatError(
-            f"has format version {version}; this program reads {FORMAT_VERSION}",
-            where=where,
-            hint="update mace-cl",
-            offset=8,
-        )
-    if length > MAX_HEADER_BYTES or PREFIX.size + length > len(data):
-        raise FormatError(f"a header of {length} bytes does not fit", where=where, hint="the file is cut", offset=12)
-    if end > len(data):
-        raise FormatError(
-            f"has {len(data)} bytes, the header says {end}", where=where, hint="the file is cut", offset=16
-        )
-    if zero:
-        raise FormatError("reserved bytes are not 0", where=where, offset=28)
-    text = data[PREFIX.size : PREFIX.size + length]
-    if zlib.crc32(text) != crc:
-        raise FormatError("the header is damaged: its CRC-32 is not the stored one", where=where, offset=24)
-    header = _json(bytes(text), where)
-    if header.get("format") != FORMAT_NAME:
-        raise FormatError(f"is not {FORMAT_NAME!r}", where=where, field="format")
-    return header, PREFIX.size + length
+    return read_bytes(map_file(path), str(path), any_features=any_features)
 
 
-def _json(text: bytes, where: str) -> dict[str, Any]:
-    try:
-        header = json.loads(text.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise FormatError("the header is not JSON", where=where, offset=PREFIX.size) from error
-    if not isinstance(header, dict):
-        raise FormatError("the header is not an object", where=where, offset=PREFIX.size)
-    return header
+def read_bytes(data: bytes | memoryview, where: str = "file", *, any_features: bool = False) -> CompiledFile:
+    """Read a version 3 file from memory; see `read_file`."""
+    return read_records(read_container(data, where), any_features=any_features)
+
+
+def read_records(container: Container, *, any_features: bool = False) -> CompiledFile:
+    """What a file's header says, as records.
+
+    Raises:
+        FormatError: The header is not what it should be, or needs unknown features.
+    """
+    return _Reader(container).file(any_features)
 
 
 class _Reader:
-    """Takes the header apart."""
+    """Takes the header apart; every failure is a FormatError with the path of the field."""
 
-    def __init__(self, data: memoryview, where: str, first: int) -> None:
-        self.data = data
-        self.where = where
-        self.first = first
-        self.blobs: list[Blob] = []
+    def __init__(self, container: Container) -> None:
+        self.container = container
         self.used: set[int] = set()
+        self.blobs: dict[int, Blob] = {}
 
-    # -- pieces of JSON ---------------------------------------------------------------------------------------
+    def file(self, any_features: bool) -> CompiledFile:
+        header = self.container.header
+        features = self.features(header, "header")
+        unknown = sorted(set(features) - KNOWN_FEATURES)
+        if unknown and not any_features:
+            raise self.fail("requires_features", f"needs features that are not known here: {', '.join(unknown)}")
+        raw_entries = self.get(header, "entries", list, "header")
+        entries = tuple(self.entry(raw, f"entries[{i}]") for i, raw in enumerate(raw_entries))
+        return CompiledFile(
+            target_gpu=self.get(header, "target_gpu", str, "header"),
+            driver_version=self.get(header, "driver_version", str, "header"),
+            model=self.model(self.get(header, "model", dict, "header")),
+            entries=entries,
+            provenance=self.get(header, "provenance", dict, "header", {}),
+            requires_features=features,
+            extra_header={k: v for k, v in header.items() if k not in HEADER_KEYS},
+            extra_blobs=tuple(self.blob_at(i) for i in range(len(self.container.sections)) if i not in self.used),
+        )
 
     def fail(self, field: str, message: str) -> FormatError:
-        return FormatError(message, where=self.where, field=field)
+        return FormatError(message, where=self.container.where, field=field)
 
-    def get(self, raw: Any, key: str, path: str, kind: type | tuple[type, ...], default: Any = ...) -> Any:
-        """Value of a key, of a type."""
+    def get(self, raw: Any, key: str, kind: type, path: str, default: Any = None) -> Any:
+        """A value of a type; the default where the key is missing and there is one."""
+        value = raw.get(key, default)
+        if type(value) is not kind:
+            raise self.fail(f"{path}.{key}", "is missing" if key not in raw else f"is no {kind.__name__}")
+        return value
+
+    def object(self, raw: Any, path: str) -> dict[str, Any]:
         if not isinstance(raw, dict):
-            raise self.fail(path, "is not an object")
-        if key not in raw:
-            if default is not ...:
-                return default
-            raise self.fail(f"{path}.{key}".lstrip("."), "is missing")
-        value = raw[key]
-        if not isinstance(value, kind) or isinstance(value, bool):
-            raise self.fail(f"{path}.{key}".lstrip("."), "is of the wrong type")
-        return value
+            raise self.fail(path, "is no object")
+        return raw
 
-    def number(self, raw: Any, key: str, path: str, default: Any = ...) -> int:
-        value: int = self.get(raw, key, path, int, default)
-        if not 0 <= value <= MAX_OFFSET:
-            raise self.fail(f"{path}.{key}", "is not an integer from 0 to 2^63-1")
-        return value
+    def strings(self, raw: Any, path: str) -> tuple[str, ...]:
+        if not isinstance(raw, list) or not all(isinstance(v, str) for v in raw):
+            raise self.fail(path, "is no list of strings")
+        return tuple(raw)
 
-    def texts(self, raw: Any, key: str, path: str) -> tuple[str, ...]:
-        values = self.get(raw, key, path, list, [])
-        if not all(isinstance(v, str) for v in values):
-            raise self.fail(f"{path}.{key}".lstrip("."), "holds something else than strings")
-        return tuple(values)
+    def features(self, raw: dict[str, Any], path: str) -> tuple[str, ...]:
+        return self.strings(raw.get("requires_features", []), f"{path}.requires_features")
 
-    # -- sections ---------------------------------------------------------------------------------------------
-
-    def sections(self, raw: Sequence[Any]) -> None:
-        """Every section as a blob, after bounds, alignment and overlaps were checked."""
-        spans: list[tuple[int, int, int]] = []
-        for i, item in enumerate(raw):
-            path = f"sections[{i}]"
-            kind, name = self.get(item, "kind", path, str), self.get(item, "name", path, str)
-            offset, size = self.number(item, "offset", path), self.number(item, "size", path)
-            sha256 = self.get(item, "sha256", path, str)
-            if len(sha256) != 64 or set(sha256) - set("0123456789abcdef"):
-                raise self.fail(f"{path}.sha256", "is not a SHA-256 in hexadecimal")
-            if offset < self.first or offset + size > len(self.data):
-                raise self.fail(path, f"bytes {offset} to {offset + size} lie outside the file or in the header")
-            if offset != aligned(offset, kind):
-                raise self.fail(f"{path}.offset", f"{offset} is not aligned for {kind!r}")
-            spans.append((offset, offset + size, i))
-            self.blobs.append(Blob(kind, name, self.data[offset : offset + size], sha256))
-        spans.sort()
-        for (_, end, i), (start, stop, j) in pairwise(spans):
-            if start < end and stop > start:
-                raise self.fail(f"sections[{j}]", f"overlaps sections[{i}]")
-
-    def blob(self, raw: Any, key: str, path: str, kinds: tuple[str, ...]) -> Blob | None:
-        """The blob that a key refers to by its index; None for null."""
-        if raw.get(key) is None:
-            return None
-        index = self.number(raw, key, path)
-        if index >= len(self.blobs) or self.blobs[index].kind not in kinds:
-            raise self.fail(f"{path}.{key}", f"section {index} does not exist or is no {' or '.join(kinds)}")
-        self.used.add(index)
+    def blob_at(self, index: int) -> Blob:
+        """The section of an index: one object, however often it is referred to, so that it is hashed once."""
+        if index not in self.blobs:
+            self.blobs[index] = self.container.blob(index)
         return self.blobs[index]
 
-    # -- records ----------------------------------------------------------------------------------------------
-
-    def file(self, header: dict[str, Any]) -> CompiledFile:
-        """The whole file."""
-        features = self.texts(header, "requires_features", "")
-        unknown = [f for f in features if f not in KNOWN_FEATURES]
-        if unknown:
-            raise FormatError(
-                f"needs features that are not known here: {', '.join(unknown)}",
-                where=self.where,
-                field="requires_features",
-                hint="update mace-cl",
-            )
-        self.sections(self.get(header, "sections", "", list))
-        entries = self.get(header, "entries", "", list)
-        return CompiledFile(
-            target_gpu=self.get(header, "target_gpu", "", str),
-            driver_version=self.get(header, "driver_version", "", str),
-            model=self.model(self.get(header, "model", "", dict)),
-            entries=tuple(self.entry(e, f"entries[{i}]") for i, e in enumerate(entries)),
-            provenance=self.get(header, "provenance", "", dict, {}),
-            requires_features=features,
-            extra_header={k: v for k, v in header.items() if k not in _KNOWN_KEYS},
-            extra_blobs=tuple(b for i, b in enumerate(self.blobs) if i not in self.used),
-        )
-
-    def model(self, raw: Any) -> ModelInfo:
-        """The network."""
-        texts = [self.get(raw, k, "model", str) for k in ("name", "format", "source_sha256", "graph_sha256")]
-        name, format_, source, graph = texts
-        return ModelInfo(
-            name, format_, source, graph, self.number(raw, "macs", "model", 0), self.number(raw, "layers", "model", 0)
-        )
-
-    def entry(self, raw: Any, path: str) -> Entry:
-        """One entry."""
-        identity = self.get(raw, "identity", path, (dict, type(None)), None)
-        requires = self.get(raw, "requires", path, dict, {})
-        programs = self.get(raw, "programs", path, dict, {})
-        weights = self.get(raw, "weights", path, dict, {})
-        plans = self.get(raw, "plans", path, list, [])
-        features = self.texts(raw, "requires_features", path)
-        where = f"{self.where}, {path}"
-        return Entry(
-            name=self.get(raw, "name", path, str),
-            identity=None if identity is None else Identity.from_json(identity, f"{where}.identity"),
-            requires=self.requirements(requires, f"{where}.requires", features),
-            programs={n: self.program(p, f"{path}.programs.{n}") for n, p in programs.items()},
-            weights={n: self.weight_set(weights, n, f"{path}.weights") for n in weights},
-            plans=tuple(self.plan(p, f"{path}.plans[{i}]") for i, p in enumerate(plans)),
-            selftest=self.blob(raw, "selftest", path, ("selftest",)),
-            tuning=self.get(raw, "tuning", path, dict, {}),
-            requires_features=features,
-        )
-
-    def requirements(self, raw: Mapping[str, Any], where: str, features: tuple[str, ...]) -> Requirements:
-        """Requirements; those of an entry with unknown features need not be understood."""
-        if any(f not in KNOWN_FEATURES for f in features):
-            known = {k: v for k, v in raw.items() if k in Requirements.__dataclass_fields__}
-            return Requirements.from_json(known, where)
-        return Requirements.from_json(dict(raw), where)
-
-    def program(self, raw: Any, path: str) -> ProgramForms:
-        """A program's forms."""
-        options = self.get(raw, "options", path, str, "")
-        kernels = self.get(raw, "kernels", path, list, [])
-        forms = ProgramForms(
-            binary=self.blob(raw, "binary", path, ("program",)),
-            il=self.blob(raw, "il", path, ("il",)),
-            source=self.blob(raw, "source", path, ("source",)),
-            options=options,
-            kernels=tuple(self.kernel(k, f"{path}.kernels[{i}]") for i, k in enumerate(kernels)),
-        )
-        if forms.binary is None and forms.il is None and forms.source is None:
-            raise self.fail(path, "has neither a binary nor IL nor source")
-        return forms
-
-    def kernel(self, raw: Any, path: str) -> KernelRecord:
-        """A kernel with its arguments."""
-        args = self.get(raw, "args", path, list, [])
-        for i, arg in enumerate(args):
-            if not isinstance(arg, list) or len(arg) != 2 or not all(isinstance(v, str) for v in arg):
-                raise self.fail(f"{path}.args[{i}]", "is not a pair of name and type")
-        return KernelRecord(self.get(raw, "name", path, str), tuple((a[0], a[1]) for a in args))
-
-    def weight_set(self, raw: dict[str, Any], name: str, path: str) -> Blob:
-        """A weight set."""
-        found = self.blob(raw, name, path, ("weights",))
-        if found is None:
-            raise self.fail(f"{path}.{name}", "refers to no section")
+    def blob(self, raw: Any, kind: str, path: str) -> Blob:
+        if type(raw) is not int or not 0 <= raw < len(self.container.sections):
+            raise self.fail(path, "is no index of a section")
+        found = self.blob_at(raw)
+        if found.kind != kind:
+            raise self.fail(path, f"refers to a section of kind {found.kind!r}, not {kind!r}")
+        self.used.add(raw)
         return found
 
+    def optional_blob(self, raw: dict[str, Any], key: str, kind: str, path: str) -> Blob | None:
+        value = raw.get(key)
+        return None if value is None else self.blob(value, kind, f"{path}.{key}")
+
+    def model(self, raw: dict[str, Any]) -> ModelInfo:
+        name, format_, source, graph = (
+            self.get(raw, k, str, "model") for k in ("name", "format", "source_sha256", "graph_sha256")
+        )
+        macs, layers = (self.count(raw.get(k, 0), f"model.{k}") for k in ("macs", "layers"))
+        return ModelInfo(name, format_, source, graph, macs, layers)
+
+    def count(self, value: Any, path: str) -> int:
+        if type(value) is not int or not 0 <= value < 1 << 63:
+            raise self.fail(path, "is no integer from 0 to 2^63-1")
+        return value
+
+    def entry(self, raw: Any, path: str) -> Entry:
+        raw = self.object(raw, path)
+        identity, odd_identity = self.identity(raw.get("identity"), f"{path}.identity")
+        requires, odd_requires = self.requires(raw.get("requires", {}), f"{path}.requires")
+        programs = {
+            name: self.program(value, f"{path}.programs[{name!r}]")
+            for name, value in self.get(raw, "programs", dict, path, {}).items()
+        }
+        if raw.get("identity") is None and any(p.binary is not None for p in programs.values()):
+            raise self.fail(path, "a compiled program without the device it was made for")
+        plans = self.get(raw, "plans", list, path, [])
+        return Entry(
+            name=self.get(raw, "name", str, path),
+            identity=identity,
+            requires=requires,
+            programs=programs,
+            weights={
+                name: self.blob(value, "weights", f"{path}.weights[{name!r}]")
+                for name, value in self.get(raw, "weights", dict, path, {}).items()
+            },
+            plans=tuple(self.plan(p, f"{path}.plans[{i}]") for i, p in enumerate(plans)),
+            selftest=self.optional_blob(raw, "selftest", "selftest", path),
+            tuning=self.tuning(raw, path),
+            requires_features=(*self.features(raw, path), *odd_identity, *odd_requires),
+        )
+
+    def identity(self, raw: Any, path: str) -> tuple[Identity | None, tuple[str, ...]]:
+        """The identity, and a made-up feature for each field that is not known: it cannot be compared."""
+        if raw is None:
+            return None, ()
+        known = Identity.__dataclass_fields__
+        values = {k: v for k, v in self.object(raw, path).items() if k in known}
+        odd = tuple(f"identity.{k}" for k in sorted(raw) if k not in known)
+        return Identity.from_json(values, f"{self.container.where}, {path}"), odd
+
+    def requires(self, raw: Any, path: str) -> tuple[Requirements, tuple[str, ...]]:
+        """The requirements, and a made-up feature for each one that is not known: it cannot be checked."""
+        known = Requirements.__dataclass_fields__
+        values = {k: v for k, v in self.object(raw, path).items() if k in known}
+        odd = tuple(f"requires.{k}" for k in sorted(raw) if k not in known)
+        return Requirements.from_json(values, f"{self.container.where}, {path}"), odd
+
+    def program(self, raw: Any, path: str) -> ProgramForms:
+        raw = self.object(raw, path)
+        kernels = self.get(raw, "kernels", list, path, [])
+        return ProgramForms(
+            binary=self.optional_blob(raw, "binary", "program", path),
+            il=self.optional_blob(raw, "il", "il", path),
+            source=self.optional_blob(raw, "source", "source", path),
+            options=self.get(raw, "options", str, path, ""),
+            kernels=tuple(self.kernel(k, f"{path}.kernels[{i}]") for i, k in enumerate(kernels)),
+        )
+
+    def kernel(self, raw: Any, path: str) -> KernelRecord:
+        raw = self.object(raw, path)
+        args = tuple(self.strings(a, f"{path}.args") for a in self.get(raw, "args", list, path, []))
+        if any(len(a) != 2 for a in args):
+            raise self.fail(f"{path}.args", "is no list of [name, type]")
+        return KernelRecord(self.get(raw, "name", str, path), tuple((a[0], a[1]) for a in args))
+
     def plan(self, raw: Any, path: str) -> PlanRef:
-        """A plan's section and the shapes that it is for."""
-        shapes = self.get(raw, "input_shapes", path, dict)
-        for name, shape in shapes.items():
-            good = isinstance(shape, list) and all(type(d) is int and 0 <= d <= MAX_OFFSET for d in shape)
-            if not good:
-                raise self.fail(f"{path}.input_shapes.{name}", "is not a shape")
-        blob = self.blob(raw, "section", path, ("plan",))
-        if blob is None:
-            raise self.fail(f"{path}.section", "refers to no section")
-        return PlanRef({n: tuple(s) for n, s in shapes.items()}, blob)
+        raw = self.object(raw, path)
+        shapes: dict[str, Shape] = {}
+        for name, dims in self.get(raw, "input_shapes", dict, path).items():
+            if not isinstance(dims, list):
+                raise self.fail(f"{path}.input_shapes", "is no list of integers")
+            shapes[name] = tuple(self.count(d, f"{path}.input_shapes") for d in dims)
+        return PlanRef(shapes, self.blob(raw.get("section"), "plan", f"{path}.section"))
+
+    def tuning(self, raw: dict[str, Any], path: str) -> Mapping[str, Any]:
+        blob = self.optional_blob(raw, "tuning", "tuning", path)
+        return {} if blob is None else LazyJson(blob)

@@ -1,0 +1,1 @@
+"""Recognises and describes the binaries that drivers make, without a driver."""
