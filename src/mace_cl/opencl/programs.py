@@ -13,6 +13,7 @@ from mace_cl.errors import BuildError, DeviceError
 from mace_cl.opencl import driver
 from mace_cl.opencl.context import context_of
 from mace_cl.opencl.devices import DeviceInfo
+from mace_cl.opencl.kernels import make_kernel
 
 _count_lock = threading.Lock()
 
@@ -66,11 +67,7 @@ class LoadedProgram:
         Raises:
             DeviceError: The driver refuses.
         """
-        cl = driver.binding()
-        try:
-            return cl.Kernel(self.handle, name)
-        except cl.Error as error:
-            raise driver.translate(error, f"making kernel {name!r}") from error
+        return make_kernel(self.handle, name)
 
     def binary(self) -> bytes:
         """The driver's bytes. Create every kernel first: some drivers compile only then.

@@ -13,6 +13,7 @@ import numpy as np
 
 from mace_cl.errors import DeviceError, FormatError
 from mace_cl.opencl.commands import Command, copy, keep_differences, launch, local_memory
+from mace_cl.opencl.kernels import argument_count
 from mace_cl.opencl.memory import Memory
 from mace_cl.program.plan import Arg, Launch, LocalArg, Plan, ScalarArg, Step, TensorArg
 
@@ -61,9 +62,10 @@ class BoundPlan:
         return copy(self.tensor(step.source), self.tensor(step.target), step.size)
 
     def _launch(self, step: Launch, kernel: Any) -> Command:
-        if kernel.num_args != len(step.args):
+        wanted = argument_count(kernel)
+        if wanted != len(step.args):
             raise DeviceError(
-                f"kernel {step.kernel!r} takes {kernel.num_args} arguments, the plan gives {len(step.args)}",
+                f"kernel {step.kernel!r} takes {wanted} arguments, the plan gives {len(step.args)}",
                 where=f"step {step.name!r}",
             )
         values = [self._value(a) for a in step.args]
