@@ -17,6 +17,8 @@ import tensorflow as tf
 
 RAW = tf.raw_ops
 RNG = np.random.default_rng(7)
+OPEN = ("reshape_by_shape", "fill", "range", "size_and_rank")
+"""Cases whose inputs have unknown sizes, so that TensorFlow does not compute the shapes itself."""
 CASES: dict[str, tuple[Callable[..., Any], list[np.ndarray]]] = {}
 
 
@@ -98,6 +100,14 @@ def convolutions() -> None:
         ),
         normal(1, 4, 4, 8),
     )
+    wt = normal(2, 3, 3, 2, 4)
+    case(
+        "conv3d_transpose",
+        lambda x: RAW.Conv3DBackpropInputV2(
+            input_sizes=[1, 4, 6, 5, 2], filter=wt, out_backprop=x, strides=[1, 2, 2, 1, 1], padding="SAME"
+        ),
+        normal(1, 2, 3, 5, 4),
+    )
     b = normal(4)
     case("bias", lambda x: RAW.BiasAdd(value=x, bias=b), x)
 
@@ -108,6 +118,13 @@ def products() -> None:
         for tb in (False, True):
             a, b = normal(*((4, 3) if ta else (3, 4))), normal(*((5, 4) if tb else (4, 5)))
             case(f"matmul_{ta:d}{tb:d}", lambda a, b, t=(ta, tb): tf.matmul(a, b, *t), a, b)
+    case("identity_n", lambda a, b: RAW.Sub(x=(r := RAW.IdentityN(input=[a, b]))[1], y=r[0]), normal(3), normal(3))
+    case(
+        "batch_matmul_v3",
+        lambda a, b: RAW.BatchMatMulV3(x=a, y=b, Tout=tf.float32, adj_x=True),
+        normal(2, 4, 3),
+        normal(2, 4, 5),
+    )
     case("batch_matmul", lambda a, b: RAW.BatchMatMulV2(x=a, y=b, adj_y=True), normal(2, 1, 3, 4), normal(3, 5, 4))
 
 
@@ -119,6 +136,12 @@ def pools_and_norms() -> None:
         case(f"max_pool_{padding}", lambda x, g=given: RAW.MaxPool(input=x, **g), x)
         case(f"average_pool_{padding}", lambda x, g=given: RAW.AvgPool(value=x, **g), x)
     case("max_pool_v2", lambda x: RAW.MaxPoolV2(input=x, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="VALID"), x)
+    for op in ("MaxPool3D", "AvgPool3D"):
+        case(
+            op.lower(),
+            lambda x, op=op: getattr(RAW, op)(input=x, ksize=[1, 2, 3, 2, 1], strides=[1, 1, 2, 2, 1], padding="SAME"),
+            normal(1, 3, 5, 4, 2),
+        )
     scale, offset, mean, variance = normal(3), normal(3), normal(3), np.abs(normal(3)) + 0.5
     case(
         "fused_batch_norm",
@@ -154,6 +177,10 @@ def elementwise() -> None:
         case(f"activation_{op}", lambda x, op=op: getattr(RAW, op)(features=x), x)
     for op in ("Sqrt", "Rsqrt", "Log", "Log1p", "Reciprocal", "Inv"):
         case(f"positive_{op}", lambda x, op=op: getattr(RAW, op)(x=x), np.abs(x) + 0.1)
+    inside = RNG.uniform(-0.9, 0.9, 9).astype(np.float32)
+    for op in ("Acos", "Asin", "Atanh"):
+        case(f"inside_{op}", lambda x, op=op: getattr(RAW, op)(x=x), inside)
+    case("acosh", lambda x: RAW.Acosh(x=x), inside + 2)
     case("leaky_relu", lambda x: RAW.LeakyRelu(features=x, alpha=0.3), x)
     case("leaky_relu_default", lambda x: RAW.LeakyRelu(features=x), x)
     for op in BINARY:
@@ -162,6 +189,8 @@ def elementwise() -> None:
         b[b == 0] = 3
         if op != "Div":
             case(f"int_{op}", lambda x, y, op=op: getattr(RAW, op)(x=x, y=y), a, b)
+    for op in ("BitwiseAnd", "BitwiseOr", "BitwiseXor", "TruncateMod"):
+        case(f"int_{op}", lambda x, y, op=op: getattr(RAW, op)(x=x, y=y), a, b)
     case("int_TruncateDiv", lambda x, y: RAW.TruncateDiv(x=x, y=y), a, b)
     case("pow", lambda x, y: RAW.Pow(x=x, y=y), np.abs(normal(3, 4)), normal(4))
     case("div_no_nan", lambda x, y: RAW.DivNoNan(x=x, y=y), normal(4), np.array([0, 1, -2, 0], np.float32))
@@ -278,11 +307,12 @@ def resizes() -> None:
     case("batch_to_space", lambda x: RAW.BatchToSpaceND(input=x, block_shape=[2, 3], crops=crops), normal(12, 3, 4, 2))
 
 
-def record(function: Callable[..., Any], inputs: list[np.ndarray]) -> dict[str, np.ndarray]:
+def record(function: Callable[..., Any], inputs: list[np.ndarray], is_open: bool) -> dict[str, np.ndarray]:
     """The graph of a function, its inputs and its outputs."""
-    specs = [tf.TensorSpec(a.shape, a.dtype, name=f"x{i}") for i, a in enumerate(inputs)]
+    shapes = [(None,) * a.ndim if is_open else a.shape for a in inputs]
+    specs = [tf.TensorSpec(s, a.dtype, name=f"x{i}") for i, (s, a) in enumerate(zip(shapes, inputs, strict=True))]
     # Default arguments, which bind the loops' variables, must not become placeholders.
-    concrete = tf.function(lambda *given: function(*given)).get_concrete_function(*specs)
+    concrete = tf.function(lambda *given: function(*given), autograph=False).get_concrete_function(*specs)
     graph = concrete.graph
     arrays = {"graph": np.frombuffer(graph.as_graph_def().SerializeToString(), np.uint8)}
     arrays |= {f"in/x{i}": a for i, a in enumerate(inputs)}
@@ -298,7 +328,7 @@ def main() -> None:
     path = Path(__file__).parent.parent / "tests" / "data" / "tensorflow_cases.npz"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, (function, inputs) in CASES.items():
-            for key, array in record(function, inputs).items():
+            for key, array in record(function, inputs, name in OPEN).items():
                 buffer = io.BytesIO()
                 np.save(buffer, array)
                 archive.writestr(zipfile.ZipInfo(f"{name}/{key}.npy"), buffer.getvalue(), zipfile.ZIP_DEFLATED)

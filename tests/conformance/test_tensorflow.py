@@ -34,7 +34,8 @@ def test_same_as_tensorflow(name: str) -> None:
     graph_def.ParseFromString(parts["graph"].tobytes())
     feeds = {k.removeprefix("in/"): v for k, v in parts.items() if k.startswith("in/")}
     expected = {k.removeprefix("out/"): v for k, v in parts.items() if k.startswith("out/")}
-    options = ImportOptions(input_names=tuple(feeds), output_names=tuple(expected))
+    shapes = {k: v.shape for k, v in feeds.items()}
+    options = ImportOptions(shapes, input_names=tuple(feeds), output_names=tuple(expected))
     results = run_graph(import_graph_def(graph_def, name, options, name), feeds)
     assert [*results] == [*expected]
     for output, array in expected.items():

@@ -28,7 +28,6 @@ def const(view: NodeView) -> Value:
     "CheckNumerics",
     "EnsureShape",
     "PlaceholderWithDefault",
-    "DeepCopy",
 )
 def passes_on(view: NodeView) -> Value:
     """The input itself: no node is made."""
