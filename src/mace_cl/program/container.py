@@ -120,7 +120,7 @@ def align_of(kind: str) -> int:
     return WEIGHTS_ALIGN if kind == "weights" else ALIGN
 
 
-def read_container(data: bytes | memoryview, where: str = "file") -> Container:
+def read_container(data: bytes | bytearray | memoryview, where: str = "file") -> Container:
     """Take a file apart and check its bounds, its header's CRC and its list of sections.
 
     Args:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from mace_cl.errors import FormatError
 from mace_cl.program.container import Container, is_version3, map_file, parse_json, read_container
@@ -17,7 +17,10 @@ from mace_cl.program.plan import KNOWN_FEATURES
 from mace_cl.program.records import Blob, CompiledFile, Entry, KernelRecord, ModelInfo, PlanRef, ProgramForms
 from mace_cl.types import Shape
 
-__all__ = ["LazyJson", "is_version3", "read_bytes", "read_file", "read_records"]
+__all__ = ["LazyJson", "Source", "is_version3", "open_container", "read_file", "read_records"]
+
+Source: TypeAlias = "str | os.PathLike[str] | bytes | bytearray | memoryview"
+"""A path, or a file's bytes."""
 
 HEADER_KEYS = (
     "format",
@@ -59,23 +62,30 @@ class LazyJson(Mapping[str, Any]):
         return f"LazyJson({self.blob.name!r}, {self.blob.size} bytes)"
 
 
-def read_file(path: str | os.PathLike[str], *, any_features: bool = False) -> CompiledFile:
+def open_container(source: Source) -> Container:
+    """The outer form of a file, given by its path or its bytes; sections stay on disk.
+
+    Raises:
+        UsageError: It cannot be opened.
+        FormatError: It is damaged or of another version.
+    """
+    if isinstance(source, str | os.PathLike):
+        return read_container(map_file(source), os.fspath(source))
+    return read_container(source)
+
+
+def read_file(source: Source, *, any_features: bool = False) -> CompiledFile:
     """Read a version 3 file; sections stay on disk until they are used.
 
     Args:
-        path: The file.
+        source: The file's path, or its bytes.
         any_features: Read it although it needs features that are not known (to look at it, not to run it).
 
     Raises:
         UsageError: It cannot be opened.
         FormatError: It is damaged, of another version, or needs unknown features.
     """
-    return read_bytes(map_file(path), str(path), any_features=any_features)
-
-
-def read_bytes(data: bytes | memoryview, where: str = "file", *, any_features: bool = False) -> CompiledFile:
-    """Read a version 3 file from memory; see `read_file`."""
-    return read_records(read_container(data, where), any_features=any_features)
+    return read_records(open_container(source), any_features=any_features)
 
 
 def read_records(container: Container, *, any_features: bool = False) -> CompiledFile:
