@@ -8,22 +8,32 @@ import numpy as np
 import pytest
 
 from mace_cl.graph import Graph
+from mace_cl.graph.check import check
 from mace_cl.importers.options import ImportOptions
 from mace_cl.importers.tflite.convert import import_model_record
 from mace_cl.importers.tflite.reader import read_model
 
 
 def import_bytes(data: bytes, options: ImportOptions | None = None) -> Graph:
-    """The graph of a file that is held in memory."""
-    return import_model_record(read_model(data, "model.tflite"), options or ImportOptions())
+    """The graph of a file that is held in memory, checked."""
+    graph = import_model_record(read_model(data, "model.tflite"), options or ImportOptions())
+    check(graph)
+    return graph
 
 
-def litert_outputs(data: bytes, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """What LiteRT's own kernels give, without delegates; skips the test where LiteRT is not installed."""
+def litert_outputs(data: bytes, inputs: Mapping[str, np.ndarray], *, delegates: bool = False) -> dict[str, np.ndarray]:
+    """What LiteRT gives; skips the test where it is not installed.
+
+    Args:
+        data: The file.
+        inputs: An array for each input.
+        delegates: Use XNNPACK too, which is faster, less exact, and has MediaPipe's custom operator.
+    """
     litert = pytest.importorskip("ai_edge_litert.interpreter")
+    kinds = litert.OpResolverType
     interpreter = litert.Interpreter(
         model_content=data,
-        experimental_op_resolver_type=litert.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
+        experimental_op_resolver_type=kinds.BUILTIN if delegates else kinds.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
     )
     for detail in interpreter.get_input_details():
         wanted = inputs[detail["name"]].shape

@@ -50,6 +50,17 @@ class Context:
             raise ImportModelError(f"operand {index} is missing")
         return found
 
+    def stored(self, index: int) -> Value:
+        """Operand `index` as it is stored, integers even where they are quantised.
+
+        Raises:
+            ImportModelError: It is absent.
+        """
+        tensor = self._tensor(index)
+        if tensor is None:
+            raise ImportModelError(f"operand {index} is missing")
+        return self._values.raw(tensor)
+
     def optional(self, index: int) -> Value | None:
         """Operand `index`, in real numbers, or None where it is absent."""
         tensor = self._tensor(index)

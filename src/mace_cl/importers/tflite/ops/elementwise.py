@@ -135,11 +135,9 @@ def right_shift(ctx: Context) -> Value:
 
 @handles("CAST", "STABLEHLO_CONVERT")
 def cast(ctx: Context) -> Value:
-    """x in the result's element type."""
-    dtype, x = ctx.output_dtype(), ctx.value(0)
-    if ctx.output_is_quantized() or x.dtype == dtype:
-        return x
-    return ctx.emit(ops.Cast(dtype), x)
+    """x in the result's element type; of quantised tensors the stored integers."""
+    dtype, x = ctx.output_dtype(), ctx.stored(0)
+    return x if x.dtype == dtype else ctx.emit(ops.Cast(dtype), x)
 
 
 @handles("SELECT")
