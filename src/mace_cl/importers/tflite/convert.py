@@ -6,7 +6,7 @@ import struct
 from collections.abc import Sequence
 from pathlib import Path
 
-from mace_cl.errors import ImportModelError, MaceError, UnsupportedError
+from mace_cl.errors import ImportModelError, MaceError, ShapeError, UnsupportedError
 from mace_cl.graph import Graph, Value
 from mace_cl.importers.options import ImportOptions
 from mace_cl.importers.tflite.boundary import Boundary, add_inputs, add_outputs, find_boundary
@@ -52,8 +52,13 @@ def import_model_record(model: ModelRecord, options: ImportOptions) -> Graph:
     graph = Graph(Path(model.path).stem)
     values = Values(graph, model)
     add_inputs(values, boundary, options)
-    for operator in operators:
-        _convert(values, operator)
+    try:
+        for operator in operators:
+            _convert(values, operator)
+    except ShapeError as error:
+        if options.input_shapes and error.hint is None:
+            error.hint = "other input shapes than the model's own may not fit its constants"
+        raise
     add_outputs(values, boundary)
     graph.prune()
     return graph
