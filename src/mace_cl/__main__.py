@@ -1,0 +1,5 @@
+"""`python -m mace_cl` is `mace`."""
+
+from mace_cl.cli.main import main
+
+main()
