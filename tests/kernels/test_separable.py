@@ -93,8 +93,8 @@ def test_every_configuration(wide: int) -> None:
     assert isinstance(match, Match)
     configs = list(family.space(match, facts))
     assert len({tuple(sorted(c.items())) for c in configs}) == len(configs) > 8
-    for config in configs:
-        check(case, wide, config=config)
+    for i, config in enumerate(configs):
+        check(case, wide, config=config, device=devices()[i % len(devices())])
 
 
 @pytest.mark.parametrize("wide", [0, 21])
