@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
@@ -32,7 +33,7 @@ class BuiltProgram:
     """What a build gives.
 
     Attributes:
-        binary: The driver's bytes, with every kernel's final code.
+        binary: The driver's bytes, with every kernel's final code; empty where the driver gives none.
         log: The compiler's text.
         kernels: Its kernels with their arguments, in the order asked for.
         options: The options that it was built with; to be given again when the binary is loaded.
@@ -132,6 +133,9 @@ def _refusal(device: DeviceInfo, values: dict[str, str], source: str) -> BuildEr
 
 def _crash(task: _Task, source: str | bytes, kernels: Sequence[str], result: ChildResult) -> BuildError | DeviceError:
     phase = result.phases[-1] if result.phases else "start"
+    if result.returncode == -signal.SIGKILL and not result.timed_out:
+        # Not the compiler's doing: the user, or a system without memory.
+        return DeviceError(f"the compiler's process {result.cause}", hint="is there enough memory?")
     if phase in ("start", "device"):
         return DeviceError(f"a child process that opens {task.device.label} {result.cause}: {result.stderr}")
     if phase.startswith("kernel "):

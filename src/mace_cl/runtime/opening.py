@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
-from mace_cl.errors import FormatError, MaceError, NoFitError
+from mace_cl.errors import DeviceError, FormatError, MaceError, NoFitError
 from mace_cl.opencl.devices import DeviceInfo
 from mace_cl.opencl.memory import Memory
 from mace_cl.opencl.programs import LoadedProgram
 from mace_cl.program.plan import Plan
-from mace_cl.program.records import Entry
+from mace_cl.program.records import CompiledFile
 from mace_cl.runtime import shared
 from mace_cl.runtime.binding import BoundPlan, WeightSet
 from mace_cl.runtime.choice import Candidate, candidates
-from mace_cl.runtime.loading import ProgramLoader, kernels_used, local_sizes
-from mace_cl.runtime.report import StartReport
+from mace_cl.runtime.loading import Code, ProgramLoader, kernels_used
+from mace_cl.runtime.probe import Trial
+from mace_cl.runtime.report import ProgramStart, StartReport
 from mace_cl.runtime.source import LoadOptions, OpenedFile
+from mace_cl.runtime.weights import WeightCheck
+from mace_cl.store.store import Store
 
 FINISHED_AT_BUILD = frozenset({"intel-cpu", "pocl"})
 """Drivers whose kernels need no further compilation once they are made."""
@@ -25,54 +30,48 @@ FINISHED_AT_BUILD = frozenset({"intel-cpu", "pocl"})
 class OpenEntry:
     """An entry with its programs on the device.
 
-    Args:
+    Attributes:
         candidate: The entry and its form.
         device: Where.
-        loader: Loads its programs.
-        report: Takes the times.
-        reasons: What spoke against earlier candidates.
-
-    Raises:
-        FormatError: A plan or program is damaged.
-        DeviceError: The driver refuses a program.
+        codes: Its programs' code.
+        weights: Its weight sets by logical name.
+        source_builds: Programs that were built from source or IL for it.
     """
 
-    def __init__(
-        self,
-        candidate: Candidate,
-        device: DeviceInfo,
-        loader: ProgramLoader,
-        report: StartReport,
-        reasons: Sequence[str],
-    ) -> None:
-        self.entry: Entry = candidate.entry
+    def __init__(self, candidate: Candidate, device: DeviceInfo, store: Store | None) -> None:
+        self.candidate = candidate
+        self.entry = candidate.entry
         self.device = device
-        self._loader = loader
+        self.store = store
+        self.codes: list[Code] = []
+        self.weights: dict[str, WeightSet] = {}
+        self.source_builds = 0
+        self.pair = ""
         self._memory = Memory(device)
         self._plans: dict[int, Plan] = {}
+        self._programs: dict[str, LoadedProgram] = {}
         self._kernels: dict[tuple[str, str], Any] = {}
-        with report.timed("reading"):
-            first = self.plan(0)
-            sizes = (
-                local_sizes(self.plan(i) for i in range(len(self.entry.plans))) if loader.compiles(candidate) else {}
-            )
-        self._programs: Mapping[str, LoadedProgram] = loader.load(candidate, sizes, reasons)
-        with report.timed("kernel_objects"):
-            for program, names in kernels_used(first).items():
-                for name in names:
-                    self.kernel(program, name)
-        with report.timed("weights"):
-            self.weights = {n: self._weight_set(n) for n in self.entry.weights}
-
-    @property
-    def source_builds(self) -> int:
-        """Programs that were built from source or IL for this load."""
-        return self._loader.source_builds
 
     @property
     def needs_dry_run(self) -> bool:
         """Whether the driver compiles at the first launch."""
         return self.device.vendor not in FINISHED_AT_BUILD
+
+    def plan(self, index: int) -> Plan:
+        """A plan of the entry, read when first asked for.
+
+        Raises:
+            FormatError: It is damaged.
+        """
+        if index not in self._plans:
+            blob = self.entry.plans[index].blob
+            self._plans[index] = Plan.from_bytes(blob.checked(), f"plan {index} of {self.entry.name}")
+        return self._plans[index]
+
+    def add_program(self, name: str, program: LoadedProgram, kernels: dict[str, Any]) -> None:
+        """Take a program and the kernel objects made of it."""
+        self._programs[name] = program
+        self._kernels.update({(name, kernel): made for kernel, made in kernels.items()})
 
     def kernel(self, program: str, name: str) -> Any:
         """The one object of a kernel in this session.
@@ -92,41 +91,138 @@ class OpenEntry:
         """A plan of the entry with memory of its own."""
         return BoundPlan(self.plan(index), self._memory, self.kernel, self.weights, binder)
 
-    def plan(self, index: int) -> Plan:
-        """A plan of the entry, read when first asked for.
+    def open_weights(self) -> None:
+        """Take the weights, shared with other sessions of this process."""
+        key = int(self.device.handle.int_ptr)
+        for name, blob in self.entry.weights.items():
+            make = partial(WeightSet, blob.unchecked(), self._memory)
+            self.weights[name] = shared.shared_weights(key, blob.sha256, make)
+
+    @contextmanager
+    def first_launch(self) -> Iterator[None]:
+        """Stands for the first run: a crash counts against the programs, success speaks for them."""
+        store = self.store
+        if store is None or not store.usable:
+            yield
+            return
+        names = [c.marker(self.device) for c in self.codes]
+        with ExitStack() as stack:
+            for name in names:
+                stack.enter_context(store.guard(name, "first launch"))
+            yield
+        for name in names:
+            store.markers.passed(name)
+        if self.pair:
+            store.keep(partial(store.vouched.add, self.pair))
+
+
+class Opener:
+    """Opens entries of one file on one device.
+
+    Args:
+        opened: The file.
+        device: The device.
+        options: How to load.
+        report: Takes times and reasons.
+    """
+
+    def __init__(self, opened: OpenedFile, device: DeviceInfo, options: LoadOptions, report: StartReport) -> None:
+        self._opened = opened
+        self._device = device
+        self._options = options
+        self._report = report
+        self._store = Store.open() if options.cache else None
+        self._loader = ProgramLoader(device, self._store, report)
+        if self._store is None:
+            report.note("no cache is used: there are no crash markers")
+        elif not self._store.usable:
+            report.note("the cache cannot be used: there are no crash markers")
+
+    def open(self) -> OpenEntry:
+        """The first candidate that works.
 
         Raises:
-            FormatError: It is damaged.
+            NoFitError: None does; with the reasons.
         """
-        if index not in self._plans:
-            blob = self.entry.plans[index].blob
-            self._plans[index] = Plan.from_bytes(blob.checked(), f"plan {index} of {self.entry.name}")
-        return self._plans[index]
+        found, reasons = candidates(self._opened.file, self._device)
+        self._has_network(self._opened.file)
+        for candidate in found:
+            try:
+                entry = self._open(candidate, reasons)
+            except MaceError as error:
+                reasons.append(f"{candidate.label}: {error}")
+                continue
+            self._report.entry = candidate.entry.name
+            if self._store is not None:
+                for trouble in self._store.trouble:
+                    self._report.note(trouble)
+            return entry
+        raise NoFitError(f"holds nothing that {self._device.label} can use", where=self._opened.path, reasons=reasons)
 
-    def _weight_set(self, name: str) -> WeightSet:
-        blob = self.entry.weights[name]
-        key = int(self.device.handle.int_ptr)
-        return shared.shared_weights(key, blob.sha256, lambda: WeightSet(blob.unchecked(), self._memory))
+    def _has_network(self, file: CompiledFile) -> None:
+        if not any(e.plans for e in file.entries):
+            raise NoFitError("holds kernels only, no network that could be run", where=self._opened.path)
+
+    def _open(self, candidate: Candidate, reasons: Sequence[str]) -> OpenEntry:
+        if not candidate.entry.plans:
+            raise FormatError("the entry has no plan")
+        report, loader = self._report, self._loader
+        check = WeightCheck(self._opened, list(candidate.entry.weights.values()), self._store)
+        entry = OpenEntry(candidate, self._device, self._store)
+        builds_before = loader.source_builds
+        with report.timed("reading"):
+            plan = entry.plan(0)
+        plans = (entry.plan(i) for i in range(len(candidate.entry.plans)))
+        entry.codes = loader.find(candidate, plans)
+        self._vouch_or_try(entry, plan)
+        used = kernels_used(plan)
+        for code in entry.codes:
+            program, kernels, was_shared = loader.load(code, used.get(code.name, ()), self._options.markers)
+            entry.add_program(code.name, program, kernels)
+            source = "shared" if was_shared else code.source
+            report.programs.append(ProgramStart(code.name, candidate.entry.name, source, tuple(reasons)))
+        entry.source_builds = loader.source_builds - builds_before
+        with report.timed("hashing"):
+            check.finish()
+        with report.timed("weights"):
+            entry.open_weights()
+        return entry
+
+    def _vouch_or_try(self, entry: OpenEntry, plan: Plan) -> None:
+        """Try programs and plan in a child process, where that is asked for or nothing vouches for them.
+
+        Raises:
+            DeviceError: They are set aside, or fail in the child.
+        """
+        probe, store = self._options.probe, self._store
+        suspects = [c for c in entry.codes if self._loader.check_markers(c, probe != "never")]
+        trial = Trial(self._device, entry.candidate, self._opened, entry.codes, plan)
+        entry.pair = trial.pair
+        if not suspects and not self._wants_trial(probe, trial):
+            return
+        if not all(c.binary for c in entry.codes):
+            return  # built in this process, from source: there is nothing to hand to a child
+        self._report.note("the programs were tried in a child process first")
+        with self._report.timed("probe"):
+            death = trial.run()
+        names = [c.marker(self._device) for c in (entry.codes if death else suspects)]
+        if store is not None:
+            for name in names:
+                action = partial(store.markers.condemn, name, death) if death else partial(store.markers.forgive, name)
+                store.keep(action)
+        if death:
+            raise DeviceError(death)
+        if store is not None:
+            store.keep(partial(store.vouched.add, trial.pair))
+
+    def _wants_trial(self, probe: str, trial: Trial) -> bool:
+        if probe != "auto":
+            return probe == "always"
+        if self._opened.signed or self._opened.made_here:
+            return False
+        return self._store is None or not self._store.usable or not self._store.vouched.has(trial.pair)
 
 
 def open_entry(opened: OpenedFile, device: DeviceInfo, options: LoadOptions, report: StartReport) -> OpenEntry:
-    """Open the first candidate that works.
-
-    Raises:
-        NoFitError: None does; with the reasons.
-    """
-    found, reasons = candidates(opened.file, device)
-    if not any(e.plans for e in opened.file.entries):
-        raise NoFitError("holds kernels only, no network that could be run", where=opened.path)
-    loader = ProgramLoader(device, options, report)
-    for candidate in found:
-        try:
-            if not candidate.entry.plans:
-                raise FormatError("the entry has no plan")
-            entry = OpenEntry(candidate, device, loader, report, reasons)
-        except MaceError as error:
-            reasons.append(f"{candidate.label}: {error}")
-            continue
-        report.entry = candidate.entry.name
-        return entry
-    raise NoFitError(f"holds nothing that {device.label} can use", where=opened.path, reasons=reasons)
+    """Open the first candidate that works; see `Opener`."""
+    return Opener(opened, device, options, report).open()

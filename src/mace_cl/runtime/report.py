@@ -15,10 +15,13 @@ PARTS = (
     "context",
     "reading",
     "hashing",
+    "build",
+    "probe",
     "program",
     "kernel_objects",
     "weights",
     "binding",
+    "dry_run",
     "first_run",
 )
 """Parts of a start, in order."""

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TypeAlias
 
 from mace_cl.errors import SignatureError, UsageError
+from mace_cl.program.reader import read_file, read_records
 from mace_cl.program.records import CompiledFile
 
 Source: TypeAlias = "str | os.PathLike[str] | bytes | bytearray | memoryview | CompiledFile"
@@ -71,6 +72,11 @@ class OpenedFile:
     identity: FileIdentity | None = None
     signed: bool = False
 
+    @property
+    def made_here(self) -> bool:
+        """Whether it is records of this very process."""
+        return self.path is None and self.data is None
+
 
 def open_source(source: Source, require_signature: str | os.PathLike[str] | bytes | None = None) -> OpenedFile:
     """Read a file's header and map its sections.
@@ -91,15 +97,20 @@ def open_source(source: Source, require_signature: str | os.PathLike[str] | byte
     if not isinstance(source, str | os.PathLike | bytes | bytearray | memoryview):
         raise UsageError(f"cannot load from a {type(source).__name__}", hint="give a path or a file's bytes")
     signed = require_signature is not None
-    if require_signature is not None:
-        import_module("mace_cl.program.sign").require_signature(source, require_signature)
-    read_file = import_module("mace_cl.program.reader").read_file
     if isinstance(source, bytes | bytearray | memoryview):
         data = memoryview(source).cast("B")
-        return OpenedFile(read_file(data), data=data, signed=signed)
+        return OpenedFile(_read(data, require_signature), data=data, signed=signed)
     path = os.path.abspath(os.fspath(source))
     before = FileIdentity.of(path)
     if before is None or os.path.isdir(path):
         raise UsageError("is a folder" if before else "no such file", where=str(source))
-    file = read_file(path)
+    file = _read(path, require_signature)
     return OpenedFile(file, path, None, before if before == FileIdentity.of(path) else None, signed)
+
+
+def _read(source: str | memoryview, key: str | os.PathLike[str] | bytes | None) -> CompiledFile:
+    if key is None:
+        return read_file(source)
+    # Cryptography takes long to import, and few starts need it.
+    container = import_module("mace_cl.program.sign").require_signature(source, key)
+    return read_records(container)

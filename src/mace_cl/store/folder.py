@@ -21,7 +21,8 @@ def cache_folder() -> Path:
     chosen = os.environ.get(VARIABLE)
     if chosen:
         return Path(os.path.abspath(os.path.expanduser(chosen)))
-    if sys.platform == "linux":
+    system: str = sys.platform
+    if system == "linux":
         # What platformdirs says there; importing it takes longer than reading a program.
         base = os.environ.get("XDG_CACHE_HOME", "").strip() or os.path.expanduser("~/.cache")
         return Path(base) / _NAME

@@ -7,11 +7,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+fcntl: Any
 try:
     import fcntl
 except ImportError:  # no POSIX: processes may do the same work twice, files are replaced whole all the same
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None
 
 _POLL_S = 0.01
 

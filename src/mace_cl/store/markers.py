@@ -46,24 +46,23 @@ class Markers:
 
     def strikes(self, name: str) -> int:
         """Strikes of a binary, those that dead processes left just now included."""
-        count = 0
-        for file in self._files(name):
-            if file.endswith(".strike"):
-                count += 1
-            elif file.endswith(".active") and self._judge(file):
-                count += 1
-        return count
+        files = self._files(name)
+        return sum(f.endswith(".strike") or (f.endswith(".active") and self._judge(f)) for f in files)
 
-    def is_condemned(self, name: str) -> bool:
-        """Whether a child process died of the binary."""
-        return os.path.exists(self._path(f"{name}.condemned"))
+    def condemned(self, name: str) -> str | None:
+        """Why a binary is set aside until the driver changes; None if it is not."""
+        try:
+            with open(self._path(f"{name}.condemned"), encoding="utf-8", errors="replace") as file:
+                return file.read().strip() or "it was set aside"
+        except OSError:
+            return None
 
     def is_forgiven(self, name: str) -> bool:
         """Whether strikes were forgiven before, with no good run since."""
         return os.path.exists(self._path(f"{name}.forgiven"))
 
     def condemn(self, name: str, why: str) -> None:
-        """Set a binary aside until the driver changes.
+        """Set a binary aside until the driver changes: a child process died of it, or its results are wrong.
 
         Raises:
             CacheError: The folder cannot be written.
