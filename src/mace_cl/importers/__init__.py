@@ -17,7 +17,7 @@ from mace_cl.graph import Graph
 from mace_cl.importers.content import describe_content
 from mace_cl.importers.options import ImportOptions
 
-__all__ = ["ImportOptions", "import_model"]
+__all__ = ["ImportOptions", "import_model", "model_format"]
 
 HEAD_BYTES = 64 * 1024
 
@@ -43,13 +43,23 @@ def import_model(path: str | Path, options: ImportOptions | None = None) -> Grap
         ShapeError: Shapes do not fit.
     """
     path = Path(path)
+    graph = _package(model_format(path)).import_file(path, options or ImportOptions())
+    assert isinstance(graph, Graph)
+    return graph
+
+
+def model_format(path: str | Path) -> str:
+    """'tflite', 'onnx' or 'tensorflow', by the file's content.
+
+    Raises:
+        UsageError: The path is missing or no file.
+        ImportModelError: The file is empty or of no known format; says what it looks like.
+    """
+    path = Path(path)
     head = _read_head(path)
     for name in _order(path):
-        package = _package(name)
-        if package.recognises(head):
-            graph = package.import_file(path, options or ImportOptions())
-            assert isinstance(graph, Graph)
-            return graph
+        if _package(name).recognises(head):
+            return name
     known = ", ".join(_FORMATS[n][0] for n in _installed())
     raise ImportModelError(
         f"not a model of a known format: it looks like {describe_content(head)}",
