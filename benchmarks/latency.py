@@ -3,7 +3,7 @@
     python benchmarks/latency.py [--rounds 30] [--write docs/latency.md] [NETWORK ...]
 
 Each engine has a process of its own, all are loaded, and they take turns: in each round every engine runs for about
-40 ms and gives its least time. A ratio is taken within a round, so that what the machine does meanwhile hits both sides;
+40 ms and gives its least time. A ratio is taken within a round, so that what the machine does meanwhile hits both;
 the table shows its median and quartiles over the rounds. Below 1 mace-cl is faster.
 """
 
