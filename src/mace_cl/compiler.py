@@ -7,6 +7,7 @@ import importlib.metadata
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from mace_cl.graph import Graph
@@ -22,6 +23,8 @@ from mace_cl.passes.pipeline import PassRun, run_passes
 from mace_cl.program.records import Blob, CompiledFile, Entry, ModelInfo, PlanRef, ProgramForms
 from mace_cl.program.selftest import SelfTest, make_inputs, sample_outputs
 from mace_cl.program.writer import write_file
+from mace_cl.runtime.probe import pair_token
+from mace_cl.store.store import Store
 
 BUILD_TIMEOUT_S = 600.0
 SELFTEST_RANGE = (-1.0, 1.0)
@@ -154,6 +157,7 @@ def compile_model(
         provenance={"tool": "mace-cl", "version": importlib.metadata.version("mace-cl")},
     )
     write_file(output, file)
+    _vouch(devices, entries)
     stages.end()
     return CompileReport(
         model=info,
@@ -222,6 +226,15 @@ def _entry(
         plans=(plan,),
         selftest=None if selftest is None else Blob("selftest", f"{name} selftest", selftest.to_bytes()),
     )
+
+
+def _vouch(devices: Sequence[DeviceInfo], entries: Sequence[Entry]) -> None:
+    """Note on this machine that it built these programs for these plans: a start need not try them first."""
+    store = Store.open()
+    for device, entry in zip(devices, entries, strict=True):
+        binaries = [p.binary.sha256 for p in entry.programs.values() if p.binary is not None]
+        for plan in entry.plans:
+            store.keep(partial(store.vouched.add, pair_token(device, binaries, plan.blob.sha256)))
 
 
 def _portable(entry: Entry) -> Entry:
