@@ -1,0 +1,1 @@
+"""YAML deployment files: read, checked, turned into builds; models fetched and compared."""
