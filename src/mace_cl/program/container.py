@@ -120,12 +120,13 @@ def align_of(kind: str) -> int:
     return WEIGHTS_ALIGN if kind == "weights" else ALIGN
 
 
-def read_container(data: bytes | bytearray | memoryview, where: str = "file") -> Container:
+def read_container(data: bytes | bytearray | memoryview, where: str = "file", *, check_crc: bool = True) -> Container:
     """Take a file apart and check its bounds, its header's CRC and its list of sections.
 
     Args:
         data: The whole file.
         where: Its name, for messages.
+        check_crc: Whether a wrong CRC is an error (to say what can be said of a damaged file).
 
     Raises:
         FormatError: It is not a version 3 file, or a damaged one.
@@ -133,7 +134,7 @@ def read_container(data: bytes | bytearray | memoryview, where: str = "file") ->
     view = memoryview(data).cast("B")
     header_bytes, length, crc = _read_head(view, where)
     raw = bytes(view[HEAD.size : HEAD.size + header_bytes])
-    if zlib.crc32(raw) != crc:
+    if check_crc and zlib.crc32(raw) != crc:
         raise FormatError(f"the header is damaged: its CRC-32 is 0x{zlib.crc32(raw):08X}, not 0x{crc:08X}", where=where)
     header = parse_json(raw, where)
     if not isinstance(header, dict) or header.get("format") != "CL_PROGRAM_BINARY":

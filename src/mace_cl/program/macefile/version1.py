@@ -29,6 +29,9 @@ def read_version1(data: memoryview, where: str) -> MaceFile:
         key, offset = _sized(data, offset, where, f"pairs[{index}].key")
         value, offset = _sized(data, offset, where, f"pairs[{index}].value")
         records.append(Record(data[start:offset], True, bytes(key), value))
+    if not count and offset < data.nbytes:
+        # Eight zero bytes begin many files: an overwritten store goes on with a pair.
+        _sized(data, _sized(data, offset, where, "tail.key")[1], where, "tail.value")
     return MaceFile(1, tuple(records), None, None, bytes(data[offset:]), data.nbytes)
 
 
