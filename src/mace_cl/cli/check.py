@@ -1,0 +1,70 @@
+"""`mace check`."""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+from mace_cl.cli.files import open_any
+from mace_cl.cli.text import plain
+from mace_cl.errors import UsageError
+from mace_cl.program.checkfit import FitReport, check_fit, read_identity
+from mace_cl.program.identity import Capabilities, Identity
+
+EXIT_MISFIT = 3
+
+
+@click.command("check")
+@click.argument("file")
+@click.option("-d", "--device", help="Index, name or part of one; the preferred one by default.")
+@click.option(
+    "--identity",
+    "identity_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A device elsewhere: what `mace devices --json` printed there.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def command(ctx: click.Context, file: str, device: str | None, identity_file: Path | None, as_json: bool) -> None:
+    """Say whether FILE runs on a device without compiling. Exit code 0 if it does, 3 if not."""
+    if device is not None and identity_file is not None:
+        raise UsageError("--device and --identity exclude one another")
+    opened = open_any(file)
+    identity, capabilities = _device(device) if identity_file is None else _elsewhere(identity_file)
+    report = check_fit(opened, identity, capabilities)
+    if as_json:
+        click.echo(json.dumps({"device": identity.device_name, **report.to_json()}, indent=2))
+    else:
+        _print(report, identity)
+    ctx.exit(0 if report.fits else EXIT_MISFIT)
+
+
+def _device(wanted: str | None) -> tuple[Identity, Capabilities]:
+    """A device of this machine; only its description is asked for, no context is made."""
+    found = import_module("mace_cl.opencl.devices").select_device(wanted)
+    return found.identity, found.capabilities
+
+
+def _elsewhere(path: Path) -> tuple[Identity, Capabilities | None]:
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot be read: {getattr(error, 'strerror', None) or error}", where=str(path)) from None
+    return read_identity(text, str(path))
+
+
+def _print(report: FitReport, identity: Identity) -> None:
+    device = f"{identity.device_name} ({identity.platform_name})"
+    if report.fits:
+        click.echo(f"runs on {plain(device)} without compiling" + (f": {plain(report.entry)}" if report.entry else ""))
+    elif report.entry:
+        click.echo(f"runs on {plain(device)} only after compiling: {plain(report.entry)}")
+    else:
+        click.echo(f"does not run on {plain(device)}")
+    for index, fit in enumerate(report.entries):
+        click.echo(f"  {index}: {plain(fit.entry)}: {fit.verdict}" if fit.entry else f"  {fit.verdict}")
+        for reason in fit.reasons:
+            click.echo(f"       {plain(reason)}")
