@@ -63,7 +63,7 @@ def weights(n: int = N) -> np.ndarray:
 
 def reference(x: np.ndarray) -> np.ndarray:
     """What the network gives: y = reverse(x * 2 + w) * 3."""
-    return ((x * np.float32(2) + weights(x.size)) [::-1] * np.float32(3)).astype(np.float32)
+    return ((x * np.float32(2) + weights(x.size))[::-1] * np.float32(3)).astype(np.float32)
 
 
 def plan(n: int = N) -> Plan:

@@ -39,7 +39,8 @@ def check_names(given: Iterable[str], wanted: Sequence[str]) -> None:
     names = set(given)
     unknown = sorted(str(n) for n in names - set(wanted))
     if unknown:
-        near = difflib.get_close_matches(unknown[0], wanted, 1)
+        same = [n for n in wanted if n.lower() == unknown[0].lower()]
+        near = same or difflib.get_close_matches(unknown[0], wanted, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(wanted) or 'none'}"
         raise InputError(f"no input is called {unknown[0]!r}", hint=hint)
     missing = [n for n in wanted if n not in names]

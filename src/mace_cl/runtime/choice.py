@@ -37,31 +37,21 @@ class Candidate:
         return f"entry {self.index} ({self.entry.name}), {'compiled' if self.form == 'binary' else 'from source'}"
 
 
-def candidates(file: CompiledFile, device: DeviceInfo) -> tuple[list[Candidate], list[str]]:
-    """What the device may use, best first, and why not the rest: one line for each entry and form refused."""
-    good: list[Candidate] = []
-    reasons: list[str] = []
-    identical = [i for i, e in enumerate(file.entries) if e.identity == device.identity]
-    for index in identical:
-        _consider(file, index, "binary", _why_not_binary(file.entries[index]), good, reasons)
-    for index, entry in enumerate(file.entries):
-        if index not in identical and entry.identity is not None:
-            reasons.append(f"entry {index} ({entry.name}), compiled: {difference(entry, device)}")
-    rest = [i for i in range(len(file.entries)) if i not in identical]
-    # An entry made for this very device comes first, if its compiled program should fail.
-    for index in [*identical, *rest]:
-        _consider(file, index, "portable", _why_not_portable(file.entries[index], device), good, reasons)
-    return good, reasons
-
-
-def _consider(
-    file: CompiledFile, index: int, form: str, why_not: str, good: list[Candidate], reasons: list[str]
-) -> None:
-    candidate = Candidate(index, file.entries[index], form)
-    if why_not:
-        reasons.append(f"{candidate.label}: {why_not}")
-    else:
-        good.append(candidate)
+def candidates(file: CompiledFile, device: DeviceInfo) -> list[tuple[Candidate, str]]:
+    """Every entry in every form, in order of preference, with what speaks against it ('' if the device may use it)."""
+    entries = file.entries
+    identical = [i for i, e in enumerate(entries) if e.identity == device.identity]
+    others = [i for i in range(len(entries)) if i not in identical]
+    return [
+        *((Candidate(i, entries[i], "binary"), _why_not_binary(entries[i])) for i in identical),
+        *(
+            (Candidate(i, e, "binary"), difference(e, device))
+            for i, e in enumerate(entries)
+            if i in others and e.identity
+        ),
+        # An entry made for this very device comes first, if its compiled program should fail.
+        *((Candidate(i, entries[i], "portable"), _why_not_portable(entries[i], device)) for i in [*identical, *others]),
+    ]
 
 
 def difference(entry: Entry, device: DeviceInfo) -> str:

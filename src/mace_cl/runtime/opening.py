@@ -12,7 +12,6 @@ from mace_cl.opencl.devices import DeviceInfo
 from mace_cl.opencl.memory import Memory
 from mace_cl.opencl.programs import LoadedProgram
 from mace_cl.program.plan import Plan
-from mace_cl.program.records import CompiledFile
 from mace_cl.runtime import shared
 from mace_cl.runtime.binding import BoundPlan, WeightSet
 from mace_cl.runtime.choice import Candidate, candidates
@@ -144,24 +143,24 @@ class Opener:
         Raises:
             NoFitError: None does; with the reasons.
         """
-        found, reasons = candidates(self._opened.file, self._device)
-        self._has_network(self._opened.file)
-        for candidate in found:
+        if not any(e.plans for e in self._opened.file.entries):
+            raise NoFitError("holds kernels only, no network that could be run", where=self._opened.path)
+        reasons: list[str] = []
+        for candidate, why_not in candidates(self._opened.file, self._device):
             try:
-                entry = self._open(candidate, reasons)
+                entry = None if why_not else self._open(candidate, reasons)
             except MaceError as error:
-                reasons.append(f"{candidate.label}: {error}")
-                continue
-            self._report.entry = candidate.entry.name
-            if self._store is not None:
-                for trouble in self._store.trouble:
-                    self._report.note(trouble)
-            return entry
+                entry, why_not = None, str(error)
+            if entry is not None:
+                self._finish_report(entry)
+                return entry
+            reasons.append(f"{candidate.label}: {why_not}")
         raise NoFitError(f"holds nothing that {self._device.label} can use", where=self._opened.path, reasons=reasons)
 
-    def _has_network(self, file: CompiledFile) -> None:
-        if not any(e.plans for e in file.entries):
-            raise NoFitError("holds kernels only, no network that could be run", where=self._opened.path)
+    def _finish_report(self, entry: OpenEntry) -> None:
+        self._report.entry = entry.entry.name
+        for trouble in self._store.trouble if self._store is not None else ():
+            self._report.note(trouble)
 
     def _open(self, candidate: Candidate, reasons: Sequence[str]) -> OpenEntry:
         if not candidate.entry.plans:

@@ -9,7 +9,7 @@ def vector_floats(features: Container[str]) -> int:
     """Floats in the widest vector register that the flags name."""
     if "avx512f" in features:
         return 16
-    if "avx" in features:
+    if "avx" in features or "avx2" in features:
         return 8
     return 4
 
