@@ -76,10 +76,12 @@ class Markers:
             CacheError: The folder cannot be written.
         """
         self._write(f"{name}.forgiven", "")
+        self.strikes(name)  # what dead processes left counts no more, either
         self._remove(name, (".strike",))
 
     def passed(self, name: str) -> None:
         """Take everything back: a first launch went well."""
+        self.strikes(name)
         self._remove(name, (".strike", ".forgiven"))
 
     @contextmanager

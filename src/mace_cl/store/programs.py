@@ -1,7 +1,7 @@
 """Programs that this machine built: one file each, named by the hash of all that decides what is built.
 
-A file is `MACECLC1`, the length of a JSON header (u32), the header, the binary. Nothing of it is believed before its
-hash was compared. Sources that did not build are remembered in the same way, without a binary.
+A file is `MACECLC1`, the length of a JSON header (u32), the header's SHA-256, the header, the binary. Nothing of it is
+believed before its hash was compared. Sources that did not build are remembered in the same way, without a binary.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SUFFIX = ".program"
 FAILED = ".failed"
 DEFAULT_QUOTA = 512 * 1024 * 1024
 QUOTA_VARIABLE = "MACE_CACHE_SIZE"
-_LENGTH = struct.Struct("<I")
+_LENGTH = struct.Struct("<I32s")
 _MAX_HEADER = 1 << 20
 _TOUCH_S = 3600.0
 _STALE_TEMPORARY_S = 3600.0
@@ -206,7 +206,7 @@ class ProgramCache:
     def _write(self, path: Path, key: str, body: bytes, about: Mapping[str, Any]) -> None:
         header = {**about, "key": key, "sha256": hashlib.sha256(body).hexdigest(), "size": len(body)}
         text = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
-        write_whole(path, MAGIC + _LENGTH.pack(len(text)) + text + body)
+        write_whole(path, MAGIC + _LENGTH.pack(len(text), hashlib.sha256(text).digest()) + text + body)
 
     def _read(self, path: Path, key: str, remove: bool = True) -> tuple[dict[str, Any] | None, bytes, str]:
         """Header, body, and why not."""
@@ -241,11 +241,14 @@ def parse(data: bytes, key: str) -> tuple[dict[str, Any], bytes]:
     start = len(MAGIC) + _LENGTH.size
     if data[: len(MAGIC)] != MAGIC or len(data) < start:
         raise CacheError("is damaged: not a cache file")
-    (length,) = _LENGTH.unpack_from(data, len(MAGIC))
-    if length > _MAX_HEADER or start + length > len(data):
+    length, digest = _LENGTH.unpack_from(data, len(MAGIC))
+    text = data[start : start + length]
+    if length > _MAX_HEADER or len(text) < length:
         raise CacheError("is damaged: truncated")
+    if hashlib.sha256(text).digest() != digest:
+        raise CacheError("is damaged: its header's SHA-256 is not the stored one")
     try:
-        header = json.loads(data[start : start + length].decode("utf-8"))
+        header = json.loads(text.decode("utf-8"))
     except (ValueError, RecursionError):
         raise CacheError("is damaged: its header is no JSON") from None
     body = data[start + length :]
