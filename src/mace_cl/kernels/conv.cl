@@ -50,9 +50,9 @@ static inline void FN(product)(VEC acc[MR][NB], const __global float *const from
       int top, int left
 #define SIZE_ARGS h, w, total_ci, out_h, out_w, co, ci, kh, kw, sh, sw, dh, dw, top, left
 
-static inline void FN(tile)(const __global float *restrict x, const __global float *restrict weights,
-                            const __global float *restrict bias, const __global float *restrict zeros,
-                            __global float *restrict y EXTRA_PARAMS, int pixel, int channel0, int channel_end,
+static inline void FN(tile)(const __global float *x, const __global float *weights,
+                            const __global float *bias, const __global float *zeros,
+                            __global float *y EXTRA_PARAMS, int pixel, int channel0, int channel_end,
                             SIZES) {
   VEC acc[MR][NB];
   int in_y[MR], in_x[MR], image[MR];

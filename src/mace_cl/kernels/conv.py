@@ -60,7 +60,7 @@ class DirectConv(Family):
         s = _window(match)
         for width in sorted({width_for(s.co // s.groups, facts, w) for w in (4, 8, 16)}):
             vectors = ceil_div(s.co // s.groups, width)
-            for t in tilings(s.pixels, vectors, facts):
+            for t in tilings(s.pixels, vectors, facts, s.kh * s.kw * s.ci // s.groups, width):
                 config = {"v": width, "mr": t.rows, "nb": t.block, "row_parts": t.row_parts,
                           "block_parts": t.block_parts}  # fmt: skip
                 if config != default:
@@ -70,7 +70,8 @@ class DirectConv(Family):
         """The tile with the fewest estimated cycles."""
         s = _window(match)
         width = width_for(s.co // s.groups, facts)
-        t = best_tiling(s.pixels, ceil_div(s.co // s.groups, width), facts)
+        vectors, k = ceil_div(s.co // s.groups, width), s.kh * s.kw * s.ci // s.groups
+        t = best_tiling(s.pixels, vectors, facts, k, width)
         return {"v": width, "mr": t.rows, "nb": t.block, "row_parts": t.row_parts, "block_parts": t.block_parts}
 
     def cost(self, match: Match, config: Config, facts: DeviceFacts) -> float:

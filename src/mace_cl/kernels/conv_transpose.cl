@@ -31,9 +31,9 @@ __kernel GROUP void KERNEL(const __global float *restrict w, __global float *res
 #define SIZE_ARGS h, w, total_ci, out_h, out_w, co, ci, kh, kw, sh, sw, dh, dw, top, left
 
 // `x` is the image's first channel of the group; `first` the place in its row of the tile's first pixel.
-static inline void FN(tile)(const __global float *restrict x, const __global float *restrict weights,
-                            const __global float *restrict bias, const __global float *restrict zeros,
-                            __global float *restrict y EXTRA_PARAMS, int row, int first, int channel0,
+static inline void FN(tile)(const __global float *x, const __global float *weights,
+                            const __global float *bias, const __global float *zeros,
+                            __global float *y EXTRA_PARAMS, int row, int first, int channel0,
                             int channel_end, SIZES) {
   VEC acc[MR][NB];
 #pragma unroll

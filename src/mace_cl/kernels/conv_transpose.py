@@ -27,7 +27,7 @@ from mace_cl.kernels.conv import pack_group_bias, pack_taps
 from mace_cl.kernels.epilogue import Epilogue, epilogue_of
 from mace_cl.kernels.geometry import Window, node_cost, not_float32, window_of
 from mace_cl.kernels.tiles import SHAPES, fits, grid_of, parts_of, tile_cycles
-from mace_cl.kernels.timing import cycles_us
+from mace_cl.kernels.timing import cycles_us, with_traffic
 from mace_cl.kernels.vectors import ceil_div, vector_macros, width_for
 from mace_cl.targets.facts import DeviceFacts
 
@@ -67,8 +67,8 @@ class TransposedConv(Family):
 
     def cost(self, match: Match, config: Config, facts: DeviceFacts) -> float:
         """Cycles of the busiest unit, or the time to read everything, and a launch."""
-        moved = node_cost(match.node).bytes / (facts.gbytes_per_s * 1e3) * 0.5
-        return max(cycles_us(_cycles(_window(match), config, facts), config["v"], facts), moved) + facts.launch_us
+        busy = cycles_us(_cycles(_window(match), config, facts), config["v"], facts)
+        return with_traffic(busy, node_cost(match.node).bytes, facts) + facts.launch_us
 
     def emit(self, match: Match, config: Config, facts: DeviceFacts) -> Sequence[KernelCall]:
         """One launch, after one or two that pack what is not constant."""

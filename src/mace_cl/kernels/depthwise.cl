@@ -9,7 +9,7 @@
 #if MULT == 1
 #define INPUT(p, channel) VLOAD((p) + (channel))
 #else
-static inline VEC FN(input)(const __global float *restrict p, int channel) {
+static inline VEC FN(input)(const __global float *p, int channel) {
   float lane[V];
 #pragma unroll
   for (int i = 0; i < V; i++) lane[i] = p[(channel + i) / MULT];
@@ -19,7 +19,7 @@ static inline VEC FN(input)(const __global float *restrict p, int channel) {
 #endif
 
 // Adds one row of the kernel to the sums; `line` is the input row, `from` the place of the first tap.
-static inline void FN(row)(VEC acc[XT], const __global float *restrict line, const __global float *restrict weights,
+static inline void FN(row)(VEC acc[XT], const __global float *line, const __global float *weights,
                            int from, int w, int ci, int co, int channel, int is_inside) {
   VEC weight[KW], in[SPAN];
 #pragma unroll
@@ -36,8 +36,8 @@ static inline void FN(row)(VEC acc[XT], const __global float *restrict line, con
   }
 }
 
-static inline void FN(tile)(const __global float *restrict x, const __global float *restrict weights,
-                            const __global float *restrict bias, __global float *restrict y EXTRA_PARAMS, int row,
+static inline void FN(tile)(const __global float *x, const __global float *weights,
+                            const __global float *bias, __global float *y EXTRA_PARAMS, int row,
                             int out_y, int out_x, int h, int w, int ci, int out_w, int co, int top, int left,
                             int channel) {
   VEC acc[XT];

@@ -59,7 +59,7 @@ def epilogue_of(
     operands = "".join(f", x{i}_" for i in range(1, len(values) + 1))
     macros = {
         head: body,
-        f"{tag}EXTRA_PARAMS": "".join(f", const __global float *restrict {n}" for n in names),
+        f"{tag}EXTRA_PARAMS": "".join(f", const __global float *{n}" for n in names),
         f"{tag}EXTRAS": "".join(f", {n}" for n in names),
         f"{tag}FINISH(T, LOAD, r, a, index, channel)": f"{{ {' '.join(reads)} {tag}EPILOGUE(T, r, a{operands}) }}",
     }

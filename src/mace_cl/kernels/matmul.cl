@@ -31,8 +31,8 @@ __kernel GROUP void KERNEL(const __global float *restrict w, __global float *res
 #define A(i, c) from[i * k + c]
 #endif
 
-static inline void FN(tile)(const __global float *restrict from, const __global float *restrict w,
-                            const __global float *restrict bias, __global float *restrict y EXTRA_PARAMS, int batch,
+static inline void FN(tile)(const __global float *from, const __global float *w,
+                            const __global float *bias, __global float *y EXTRA_PARAMS, int batch,
                             int row, int column0, int m, int n, int k, int row_step) {
   VEC acc[MR][NB];
   int column[NB];

@@ -16,8 +16,8 @@
 #define ROW(r) ((r) * k)
 #endif
 
-static inline void FN(tile)(const __global float *restrict x, const __global float *restrict w,
-                            const __global float *restrict bias, __global float *restrict y EXTRA_PARAMS,
+static inline void FN(tile)(const __global float *x, const __global float *w,
+                            const __global float *bias, __global float *y EXTRA_PARAMS,
                             int row, int column, int n, int k ROW_PARAMS) {
   VEC acc[MR][NB];
   const __global float *from[MR];

@@ -113,7 +113,7 @@ class Pointwise(Family):
         yield default
         product = _product(match)
         for width in sorted({width_for(product.n, facts, w) for w in (4, 8, 16)}):
-            for t in tilings(product.m, ceil_div(product.n, width), facts):
+            for t in tilings(product.m, ceil_div(product.n, width), facts, product.k, width):
                 config = {"v": width, "mr": t.rows, "nb": t.block, "row_parts": t.row_parts,
                           "block_parts": t.block_parts}  # fmt: skip
                 if config != default:
@@ -123,7 +123,7 @@ class Pointwise(Family):
         """The tile with the fewest estimated cycles."""
         product = _product(match)
         width = width_for(product.n, facts)
-        t = best_tiling(product.m, ceil_div(product.n, width), facts)
+        t = best_tiling(product.m, ceil_div(product.n, width), facts, product.k, width)
         return {"v": width, "mr": t.rows, "nb": t.block, "row_parts": t.row_parts, "block_parts": t.block_parts}
 
     def cost(self, match: Match, config: Config, facts: DeviceFacts) -> float:

@@ -11,8 +11,8 @@
 #define SPAN ((XT - 1) * SW + (KW - 1) * DW + 1)
 
 #ifdef EXPAND
-static inline void FN(expand)(const __global float *restrict x, const __global float *restrict weights,
-                              const __global float *restrict bias, __global float *to EX_EXTRA_PARAMS, int index0,
+static inline void FN(expand)(const __global float *x, const __global float *weights,
+                              const __global float *bias, __global float *to EX_EXTRA_PARAMS, int index0,
                               int channel0, int ci, int ch) {
   VEC acc[EMR][ENB];
 #pragma unroll
@@ -46,7 +46,7 @@ static inline void FN(expand)(const __global float *restrict x, const __global f
 #endif
 
 // Adds one row of the depthwise kernel to the sums; `line` is the input row, `from` the place of the first tap.
-static inline void FN(taps)(VEC acc[XT], const __global float *line, const __global float *restrict weights, int from,
+static inline void FN(taps)(VEC acc[XT], const __global float *line, const __global float *weights, int from,
                             int w, int ch, int channel, int is_inside) {
   VEC weight[KW], in[SPAN];
 #pragma unroll
@@ -64,8 +64,8 @@ static inline void FN(taps)(VEC acc[XT], const __global float *line, const __glo
 }
 
 // `rows` holds the input rows, row y at y % ring_rows; `to` receives the tile, its pixels `ch` apart.
-static inline void FN(depthwise)(const __global float *rows, const __global float *restrict weights,
-                                 const __global float *restrict bias, __global float *to DW_EXTRA_PARAMS, int index0,
+static inline void FN(depthwise)(const __global float *rows, const __global float *weights,
+                                 const __global float *bias, __global float *to DW_EXTRA_PARAMS, int index0,
                                  int out_y, int out_x, int h, int w, int ch, int top, int left, int ring_rows,
                                  int channel) {
   VEC acc[XT];
@@ -97,8 +97,8 @@ static inline void FN(depthwise)(const __global float *rows, const __global floa
   }
 }
 
-static inline void FN(project)(const __global float *middle, const __global float *restrict weights,
-                               const __global float *restrict bias, __global float *restrict y EXTRA_PARAMS,
+static inline void FN(project)(const __global float *middle, const __global float *weights,
+                               const __global float *bias, __global float *y EXTRA_PARAMS,
                                int pixel0, int channel0, int ch, int co) {
   VEC acc[MR][NB];
 #pragma unroll

@@ -28,13 +28,10 @@ from mace_cl.kernels.depthwise import bias_vector, depthwise_weights, depthwise_
 from mace_cl.kernels.epilogue import Epilogue, epilogue_of
 from mace_cl.kernels.geometry import Window, node_cost
 from mace_cl.kernels.pointwise import Product, product_of
-from mace_cl.kernels.tiles import SHAPES, fits, grid_of, parts_of, tile_cycles
-from mace_cl.kernels.timing import cycles_us, depthwise_tile_cycles
+from mace_cl.kernels.tiles import SHAPES, STREAM_BYTES_PER_CYCLE, fits, grid_of, parts_of, tile_cycles
+from mace_cl.kernels.timing import cycles_us, depthwise_tile_cycles, with_traffic
 from mace_cl.kernels.vectors import ceil_div, pack_columns, pack_vector, vector_macros, width_for
 from mace_cl.targets.facts import DeviceFacts
-
-CACHE_BYTES_PER_CYCLE = 16
-"""What a unit reads from the cache beyond its own, roughly."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,10 +136,9 @@ class _Separable(Family):
 
     def cost(self, match: Match, config: Config, facts: DeviceFacts) -> float:
         """Cycles of the busiest unit, or the time to read everything, and a launch."""
-        outer = 4 * (sum(v.type.elements for v in (*match.inputs, *match.outputs)))
-        moved = outer / (facts.gbytes_per_s * 1e3) * 0.5
+        outer = sum(v.type.nbytes for v in (*match.inputs, *match.outputs))
         busy = cycles_us(_cycles(_block(match), config, facts), config["v"], facts)
-        return max(busy, moved) + facts.launch_us
+        return with_traffic(busy, outer, facts) + facts.launch_us
 
     def emit(self, match: Match, config: Config, facts: DeviceFacts) -> Sequence[KernelCall]:
         """One launch."""
@@ -253,6 +249,16 @@ def _best_tile(m: int, longest: int, vectors: int, facts: DeviceFacts) -> tuple[
     return min(legal, key=lambda t: (ceil_div(m, t[0]) * ceil_div(vectors, t[1]) * tile_cycles(*t), -t[0] * t[1]))
 
 
+def _expanded_rows(s: Window, rows: int) -> int:
+    """Rows that the busiest part expands, of parts of `rows` output rows each."""
+    if s.n > 1:
+        return min((rows - 1) * s.sh + (s.kh - 1) * s.dh + 1, s.h * s.n)
+    return max(
+        min((min(first + rows, s.out_h) - 1) * s.sh - s.top + (s.kh - 1) * s.dh + 1, s.h) - max(first * s.sh - s.top, 0)
+        for first in range(0, s.out_h, rows)
+    )
+
+
 def _cycles(block: Block, c: Config, facts: DeviceFacts) -> float:
     """Estimated cycles of the busiest unit."""
     s, v = block.window, c["v"]
@@ -264,12 +270,11 @@ def _cycles(block: Block, c: Config, facts: DeviceFacts) -> float:
     total += tiles * blocks * (s.ci + 8) * tile_cycles(c["mr"], c["nb"])
     weight_bytes = 4 * s.ci * block.project.n // c["block_parts"]
     if block.expand:
-        expanded = min((rows - 1) * s.sh + (s.kh - 1) * s.dh + 1, s.h * s.n)
-        tiles = expanded * ceil_div(s.w, c["emr"]) * ceil_div(wide, c["enb"])
+        tiles = _expanded_rows(s, rows) * ceil_div(s.w, c["emr"]) * ceil_div(wide, c["enb"])
         total += tiles * (block.expand.k + 8) * tile_cycles(c["emr"], c["enb"])
         weight_bytes += 4 * s.ci * block.expand.k
     if weight_bytes > facts.l2_bytes // 2:
-        total = max(total, chunks * weight_bytes / CACHE_BYTES_PER_CYCLE)
+        total = max(total, chunks * weight_bytes / STREAM_BYTES_PER_CYCLE)
     return total
 
 

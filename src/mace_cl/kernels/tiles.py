@@ -18,6 +18,9 @@ SHAPES = (
 )  # fmt: skip
 """Tiles (rows, vectors) to choose from: few, so that a network has few distinct kernels."""
 
+STREAM_BYTES_PER_CYCLE = 5
+"""What a unit reads beyond its own cache, roughly."""
+
 
 @dataclass(frozen=True)
 class Tiling:
@@ -54,37 +57,39 @@ def parts_of(total: int) -> Iterator[tuple[int, int]]:
 
 
 @lru_cache(maxsize=4096)
-def best_tiling(m: int, vectors: int, facts: DeviceFacts, fixed_rows: int = 0) -> Tiling:
+def best_tiling(m: int, vectors: int, facts: DeviceFacts, k: int = 0, width: int = 8) -> Tiling:
     """The quickest tiling of `m` rows by `vectors` vectors of columns on a device.
 
     Args:
         m: Rows.
         vectors: Vectors of columns.
         facts: The device.
-        fixed_rows: Rows of the tile, where they are given.
+        k: Steps of the inner dimension; 0 where columns come from anywhere.
+        width: Floats of a vector.
     """
-    found = [t for t in tilings(m, vectors, facts) if not fixed_rows or t.rows == fixed_rows]
-    return min(found, key=lambda t: (t.cycles, -t.rows * t.block))
+    return min(tilings(m, vectors, facts, k, width), key=lambda t: (t.cycles, -t.rows * t.block))
 
 
-def tilings(m: int, vectors: int, facts: DeviceFacts) -> Iterable[Tiling]:
+def tilings(m: int, vectors: int, facts: DeviceFacts, k: int = 0, width: int = 8) -> Iterable[Tiling]:
     """Every legal tiling with the best split of each tile."""
     shapes = [(r, b) for r, b in SHAPES if r <= m and b <= vectors and fits(r, b, facts)] or [(1, 1)]
     for rows, block in shapes:
-        yield min((_split(m, vectors, rows, block, a, b) for a, b in _splits(m, vectors, rows, block, facts)),
-                  key=lambda t: t.cycles)  # fmt: skip
+        splits = (
+            parts_of(facts.compute_units) if facts.kind == "cpu" else [(ceil_div(m, rows), ceil_div(vectors, block))]
+        )
+        found = [_split(m, vectors, rows, block, a, b, 4 * k * width, facts.l2_bytes) for a, b in splits]
+        yield min(found, key=lambda t: t.cycles)
 
 
-def _splits(m: int, vectors: int, rows: int, block: int, facts: DeviceFacts) -> Iterable[tuple[int, int]]:
-    if facts.kind == "cpu":
-        return parts_of(facts.compute_units)
-    return [(ceil_div(m, rows), ceil_div(vectors, block))]
-
-
-def _split(m: int, vectors: int, rows: int, block: int, row_parts: int, block_parts: int) -> Tiling:
+def _split(
+    m: int, vectors: int, rows: int, block: int, row_parts: int, block_parts: int, vector_bytes: int, l2_bytes: int
+) -> Tiling:
     per_row, per_block = ceil_div(m, row_parts), ceil_div(ceil_div(vectors, block), block_parts)
     cycles = ceil_div(per_row, rows) * per_block * tile_cycles(rows, block)
-    return Tiling(rows, block, ceil_div(m, per_row), ceil_div(ceil_div(vectors, block), per_block), cycles)
+    blocks = ceil_div(ceil_div(vectors, block), per_block)
+    if per_block * block * vector_bytes > l2_bytes // 2:
+        cycles = max(cycles, per_block * block * 4 * 8 / STREAM_BYTES_PER_CYCLE)
+    return Tiling(rows, block, ceil_div(m, per_row), blocks, cycles)
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ static inline void FN(backward)(VEC *m, int step) {
 }
 
 // Transforms the input tile whose first pixel is (in_y, in_x), for one vector of channels.
-static inline void FN(transform)(const __global float *restrict x, __global float *wide, int in_y, int in_x, int h,
+static inline void FN(transform)(const __global float *x, __global float *wide, int in_y, int in_x, int h,
                                  int w, int ci, int point_step) {
   VEC d[POINTS];
   const int is_inside = in_y >= 0 && in_x >= 0 && in_y + 6 <= h && in_x + 6 <= w;
@@ -55,7 +55,7 @@ static inline void FN(transform)(const __global float *restrict x, __global floa
 }
 
 // MR rows of one of the 36 products.
-static inline void FN(product)(const __global float *wide, const __global float *restrict weights,
+static inline void FN(product)(const __global float *wide, const __global float *weights,
                                __global float *sums, int ci) {
   VEC acc[MR][NB];
 #pragma unroll
@@ -82,7 +82,7 @@ static inline void FN(product)(const __global float *wide, const __global float 
 }
 
 // Transforms one vector of channels of an output tile back and finishes it.
-static inline void FN(finish)(const __global float *sums, VEC bias, __global float *restrict y EXTRA_PARAMS,
+static inline void FN(finish)(const __global float *sums, VEC bias, __global float *y EXTRA_PARAMS,
                               int point_step, int image, int out_y, int out_x, int out_h, int out_w, int co,
                               int channel) {
   VEC m[POINTS];

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
 
 import numpy as np
@@ -26,8 +26,8 @@ from mace_cl.kernels.base import (
 )
 from mace_cl.kernels.epilogue import Epilogue, epilogue_of
 from mace_cl.kernels.geometry import Window, constant_bias, node_cost, window_of
-from mace_cl.kernels.tiles import SHAPES, fits, grid_of, parts_of, tile_cycles
-from mace_cl.kernels.timing import cycles_us
+from mace_cl.kernels.tiles import SHAPES, STREAM_BYTES_PER_CYCLE, fits, grid_of, parts_of, tile_cycles
+from mace_cl.kernels.timing import cycles_us, with_traffic
 from mace_cl.kernels.vectors import ceil_div, pack_columns, pack_vector, vector_macros, width_for
 from mace_cl.targets.facts import DeviceFacts
 
@@ -42,8 +42,8 @@ WEIGHTS_TRANSFORM = np.array(
 FEWEST_CHANNELS = 8
 """With fewer channels the transforms cost more than the products save."""
 
-STREAM_BYTES_PER_CYCLE = 8
-"""What a unit reads beyond its own cache, roughly."""
+CHUNKS_OF_CACHE = (0.5, 0.85)
+"""Parts of the cache that a chunk's transformed tiles may take."""
 
 
 class Winograd(Family):
@@ -84,9 +84,8 @@ class Winograd(Family):
 
     def cost(self, match: Match, config: Config, facts: DeviceFacts) -> float:
         """Cycles of the busiest unit, or the time to read everything, and a launch."""
-        moved = node_cost(match.node).bytes / (facts.gbytes_per_s * 1e3) * 0.5
         busy = cycles_us(_cycles(_window(match), config, facts), config["v"], facts)
-        return max(busy, moved) + facts.launch_us
+        return with_traffic(busy, node_cost(match.node).bytes, facts) + facts.launch_us
 
     def emit(self, match: Match, config: Config, facts: DeviceFacts) -> Sequence[KernelCall]:
         """One launch."""
@@ -126,8 +125,9 @@ def transformed_weights(node: Node, v: int, nb: int) -> np.ndarray:
     return pack_columns(wide.reshape(POINTS * i, o), v, nb)
 
 
-def _choices(s: Window, facts: DeviceFacts) -> Iterator[Config]:
-    """For every tile and split, a chunk that keeps its transformed tiles in the cache."""
+def _choices(s: Window, facts: DeviceFacts) -> list[Config]:
+    """Every tile and split, with chunks whose transformed tiles take various parts of the cache."""
+    seen: list[Config] = []
     width = width_for(min(s.ci, s.co), facts)
     tiles, vectors = _tiles(s), ceil_div(s.co, width)
     legal = [(r, b) for r, b in SHAPES if r <= tiles and b <= vectors and fits(r, b, facts)] or [(1, 1)]
@@ -136,10 +136,14 @@ def _choices(s: Window, facts: DeviceFacts) -> Iterator[Config]:
             blocks = ceil_div(vectors, nb)
             tile_parts, block_parts = min(tile_parts, tiles), min(block_parts, blocks)
             tiles_per = ceil_div(tiles, tile_parts)
-            chunk = facts.l2_bytes // 2 // (4 * POINTS * (s.ci + nb * width))
-            chunk = ceil_div(tiles_per, ceil_div(tiles_per, min(max(chunk, mr), tiles_per)))
-            yield {"v": width, "mr": mr, "nb": nb, "tile_parts": tile_parts, "block_parts": block_parts,
-                   "chunk": max(ceil_div(chunk, mr) * mr, mr)}  # fmt: skip
+            for parts in CHUNKS_OF_CACHE:
+                chunk = int(facts.l2_bytes * parts) // (4 * POINTS * (s.ci + nb * width))
+                chunk = ceil_div(tiles_per, ceil_div(tiles_per, min(max(chunk, mr), tiles_per)))
+                choice = {"v": width, "mr": mr, "nb": nb, "tile_parts": tile_parts, "block_parts": block_parts,
+                          "chunk": max(ceil_div(chunk, mr) * mr, mr)}  # fmt: skip
+                if choice not in seen:
+                    seen.append(choice)
+    return seen
 
 
 def _tiles(s: Window) -> int:
@@ -156,6 +160,9 @@ def _cycles(s: Window, c: Config, facts: DeviceFacts) -> float:
     transforms = tiles * (ceil_div(s.ci, c["v"]) * 150 + blocks * c["nb"] * 150)
     weight_bytes = 4 * POINTS * s.ci * blocks * c["nb"] * c["v"]
     streamed = chunks * weight_bytes / STREAM_BYTES_PER_CYCLE if weight_bytes > facts.l2_bytes // 2 else 0
+    wide_bytes = 4 * POINTS * min(c["chunk"], tiles) * s.ci
+    if wide_bytes > facts.l2_bytes:  # a single chunk of tiles may be too much for the cache
+        streamed += chunks * blocks * wide_bytes / STREAM_BYTES_PER_CYCLE
     return max(products, streamed) + transforms
 
 
