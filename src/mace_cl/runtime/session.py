@@ -115,12 +115,12 @@ class Session:
     @property
     def source_builds(self) -> int:
         """Programs that were built from source or IL for this session."""
-        return self._entry.source_builds
+        return self.open_entry.source_builds
 
     @property
     def input_shapes(self) -> list[dict[str, Shape]]:
         """Every set of input shapes that the network was compiled for."""
-        return [dict(p.input_shapes) for p in self._entry.entry.plans]
+        return [dict(p.input_shapes) for p in self.open_entry.entry.plans]
 
     def run(self, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Run the network once.
@@ -143,7 +143,7 @@ class Session:
             if self._ran:
                 outputs, self.launches = running.run(checked, deadline)
                 return outputs
-            with self._entry.first_launch():
+            with self.open_entry.first_launch():
                 outputs, self.launches = running.run(checked, deadline)
             self._ran = True
             self.start_report.add("first_run", 1e3 * (time.perf_counter() - start))
@@ -182,7 +182,12 @@ class Session:
         self.close()
 
     @property
-    def _entry(self) -> OpenEntry:
+    def open_entry(self) -> OpenEntry:
+        """The entry that the session runs.
+
+        Raises:
+            UsageError: The session is closed.
+        """
         if self._open is None:
             raise UsageError("the session is closed")
         return self._open
@@ -194,7 +199,7 @@ class Session:
 
     def _plan_for(self, arrays: Mapping[str, np.ndarray]) -> int:
         """Index of the plan for the arrays' shapes; the first where none fits, whose check will say why."""
-        plans = self._entry.entry.plans
+        plans = self.open_entry.entry.plans
         if len(plans) > 1 and isinstance(arrays, Mapping):
             shapes = {n: getattr(a, "shape", None) for n, a in arrays.items()}
             for i, ref in enumerate(plans):
@@ -204,7 +209,7 @@ class Session:
 
     def _plan(self, index: int) -> RunningPlan:
         if index not in self._running:
-            entry = self._entry
+            entry = self.open_entry
             self._running[index] = RunningPlan(entry.plan(index), entry.bind(index, self._binder), self._queue)
         for other, running in self._running.items():
             if other != index:
