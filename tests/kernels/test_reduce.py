@@ -40,7 +40,7 @@ def test_axes(name: str, shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
 
 def test_a_long_sum_keeps_its_digits() -> None:
     x = np.full((1, 1 << 20), 0.1, np.float32)
-    # Pieces of 512 err by 512 half units in the last place at most; one plain sum would err by a thousand times as much.
+    # Pieces of 512 err by 512 half units in the last place at most; one plain sum by a thousand times as much.
     limit = 512 * 2.0**-24
     check_family(reduce.FAMILY, *one_node(ReduceSum((1,), False), [x]), rtol=limit)
     check_family(reduce.FAMILY, *one_node(ReduceMean((0,), False), [x.T.copy()]), rtol=limit)
