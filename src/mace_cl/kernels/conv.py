@@ -41,8 +41,8 @@ class DirectConv(Family):
     operators = ("Conv",)
 
     def match(self, graph: Graph, node: Node, facts: DeviceFacts) -> Match | Refusal:
-        """Any convolution with one or two spatial dimensions."""
-        s = window_of(node)
+        """Any convolution with one to three spatial dimensions."""
+        s = window_of(node, most_dimensions=3)
         if isinstance(s, Refusal):
             return s
         bias = _bias(node)
@@ -60,7 +60,7 @@ class DirectConv(Family):
         s = _window(match)
         for width in sorted({width_for(s.co // s.groups, facts, w) for w in (4, 8, 16)}):
             vectors = ceil_div(s.co // s.groups, width)
-            for t in tilings(s.pixels, vectors, facts, s.kh * s.kw * s.ci // s.groups, width):
+            for t in tilings(s.pixels, vectors, facts, s.taps * s.ci // s.groups, width):
                 config = {"v": width, "mr": t.rows, "nb": t.block, "row_parts": t.row_parts,
                           "block_parts": t.block_parts}  # fmt: skip
                 if config != default:
@@ -70,14 +70,14 @@ class DirectConv(Family):
         """The tile with the fewest estimated cycles."""
         s = _window(match)
         width = width_for(s.co // s.groups, facts)
-        vectors, k = ceil_div(s.co // s.groups, width), s.kh * s.kw * s.ci // s.groups
+        vectors, k = ceil_div(s.co // s.groups, width), s.taps * s.ci // s.groups
         t = best_tiling(s.pixels, vectors, facts, k, width)
         return {"v": width, "mr": t.rows, "nb": t.block, "row_parts": t.row_parts, "block_parts": t.block_parts}
 
     def cost(self, match: Match, config: Config, facts: DeviceFacts) -> float:
         """Cycles of the busiest unit, or the time to read everything, and a launch."""
         s = _window(match)
-        k = s.kh * s.kw * (s.ci // s.groups + 1) + 4
+        k = s.taps * (s.ci // s.groups + 1) + 4
         vectors = ceil_div(s.co // s.groups, config["v"])
         return product_us(s.pixels, vectors * s.groups, k, config, node_cost(match.node), facts)
 
@@ -94,14 +94,17 @@ class DirectConv(Family):
         epilogue = _epilogue(node)
         assert isinstance(epilogue, Epilogue)
         macros = {**vector_macros(v), **epilogue.macros, "MR": mr, "NB": nb, "GROUP": grid.group}
-        fold = ci * s.groups <= FOLD_CHANNELS and s.groups == 1 and s.dw == 1 and s.kw > 1
+        fold = ci <= FOLD_CHANNELS and s.groups == 1 and s.dw == 1 and s.kw > 1
         if fold:
             macros["FOLD"] = ""
+        if s.d > 1 or s.kd > 1:
+            macros["DEPTH"] = ""
         packs, weights, bias = _packed(node, s, v, nb, facts)
         zeros = np.zeros(ci * (s.kw if fold else 1), np.float32)
         numbers = (
             s.pixels, pixels_per, min(chunk, pixels_per), blocks, blocks_per, per_group, group_co, s.h, s.w, s.ci,
             s.out_h, s.out_w, s.co, ci, s.kh, s.kw, s.sh, s.sw, s.dh, s.dw, s.top, s.left,
+            *((s.d, s.out_d, s.kd, s.sd, s.dd, s.front) if "DEPTH" in macros else ()),
         )  # fmt: skip
         args: tuple[CallArg, ...] = (
             Read(node.input(0)), weights, bias, Weights(zeros, "zeros"), Write(node.output), *epilogue.args,
@@ -132,7 +135,7 @@ def _packed(node: Node, s: Window, v: int, nb: int, facts: DeviceFacts) -> tuple
     if weights.data is not None:
         packed: CallArg = Weights(pack_taps(weights.data, s.groups, v, nb))
     else:
-        calls.append(_pack_call(weights, s, s.kh * s.kw, s.ci // s.groups, v, nb, facts))
+        calls.append(_pack_call(weights, s, s.taps, s.ci // s.groups, v, nb, facts))
         packed = _scratch_of(calls[-1])
     if bias is None or bias.data is not None:
         data = None if bias is None else bias.data
@@ -164,7 +167,7 @@ def _bias(node: Node) -> Value | None:
 
 
 def _window(match: Match) -> Window:
-    window = window_of(match.node)
+    window = window_of(match.node, most_dimensions=3)
     assert isinstance(window, Window)
     return window
 

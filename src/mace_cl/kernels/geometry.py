@@ -1,4 +1,4 @@
-"""Convolutions as the kernels see them: two spatial dimensions (one-dimensional ones have height 1), channels last."""
+"""Convolutions as the kernels see them: channels last, two spatial dimensions, rarely three; one has height 1."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ class Window:
         kh, kw, sh, sw, dh, dw: Kernel, strides, dilations.
         top, left: Zeros in front.
         groups: Number of groups.
+        d, out_d, kd, sd, dd, front: The same along a third dimension, the outermost.
     """
 
     n: int
@@ -44,11 +45,22 @@ class Window:
     top: int
     left: int
     groups: int
+    d: int = 1
+    out_d: int = 1
+    kd: int = 1
+    sd: int = 1
+    dd: int = 1
+    front: int = 0
 
     @property
     def pixels(self) -> int:
         """Output pixels of all images."""
-        return self.n * self.out_h * self.out_w
+        return self.n * self.out_d * self.out_h * self.out_w
+
+    @property
+    def taps(self) -> int:
+        """Places of the kernel."""
+        return self.kd * self.kh * self.kw
 
     @property
     def is_depthwise(self) -> bool:
@@ -62,26 +74,30 @@ class Window:
         return self.top == 0 and self.left == 0 and last_y < self.h and last_x < self.w
 
 
-def window_of(node: Node) -> Window | Refusal:
-    """The window of a Conv or ConvTranspose with float32 data of rank 3 or 4, channels last; or why there is none."""
+def window_of(node: Node, most_dimensions: int = 2) -> Window | Refusal:
+    """The window of a Conv or ConvTranspose of float32 data, channels last; or why there is none.
+
+    Args:
+        node: The node.
+        most_dimensions: Spatial dimensions at most: 2 or 3.
+    """
     op = node.op
     assert isinstance(op, Conv | ConvTranspose)
     x, weights, y = node.input(0), node.input(1), node.output
     if not op.channels_last:
         return Refusal("data is not channels last")
-    if x.type.rank not in (3, 4):
-        return Refusal(f"{x.type.rank - 2} spatial dimensions, not 1 or 2")
+    if not 1 <= x.type.rank - 2 <= most_dimensions:
+        return Refusal(f"{x.type.rank - 2} spatial dimensions, not 1 to {most_dimensions}")
     if reason := not_float32(x, weights, y):
         return reason
-    pad = (1,) * (4 - x.type.rank)
-    zero = (0,) * (4 - x.type.rank)
-    (h, w), (out_h, out_w) = (*pad, *x.shape[1:-1]), (*pad, *y.shape[1:-1])
-    kh, kw = (*pad, *weights.shape[2:])
-    sh, sw = (*pad, *op.strides)
-    dh, dw = (*pad, *op.dilations)
-    top, left = (*zero, *(begin for begin, _ in op.pads))
-    ci, co = x.shape[-1], y.shape[-1]
-    return Window(x.shape[0], h, w, ci, out_h, out_w, co, kh, kw, sh, sw, dh, dw, top, left, op.groups)
+    one, zero = (1,) * (5 - x.type.rank), (0,) * (5 - x.type.rank)
+    (d, h, w), (out_d, out_h, out_w) = (*one, *x.shape[1:-1]), (*one, *y.shape[1:-1])
+    kd, kh, kw = (*one, *weights.shape[2:])
+    sd, sh, sw = (*one, *op.strides)
+    dd, dh, dw = (*one, *op.dilations)
+    front, top, left = (*zero, *(begin for begin, _ in op.pads))
+    plane = (h, w, x.shape[-1], out_h, out_w, y.shape[-1], kh, kw, sh, sw, dh, dw, top, left)
+    return Window(x.shape[0], *plane, op.groups, d, out_d, kd, sd, dd, front)
 
 
 def not_float32(*values: Value | None) -> Refusal | None:
