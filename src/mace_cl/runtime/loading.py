@@ -83,6 +83,7 @@ class ProgramLoader:
 
     Attributes:
         source_builds: Programs built from source or IL so far.
+        refused_cached: Whether the driver refused a program of the cache, which is worth a second attempt.
     """
 
     def __init__(self, device: DeviceInfo, store: Store | None, report: StartReport) -> None:
@@ -90,6 +91,7 @@ class ProgramLoader:
         self._store = store
         self._report = report
         self.source_builds = 0
+        self.refused_cached = False
 
     # -- bytes ------------------------------------------------------------------------------------------------
 
@@ -228,12 +230,17 @@ class ProgramLoader:
             else:
                 program, made = self._load(code, found, kernels)
         except DeviceError:
-            if code.cache_key and self._store is not None:
-                self._store.programs.discard(code.cache_key)
+            self.forget(code)
             raise
         if found is None:
             shared.share_program(key, code.sha256, code.options, program)
         return program, made, found is not None
+
+    def forget(self, code: Code) -> None:
+        """Take a program that the driver refuses out of the cache."""
+        if code.cache_key and self._store is not None:
+            self._store.programs.discard(code.cache_key)
+            self.refused_cached = self.refused_cached or code.source == "cache"
 
     def _load(
         self, code: Code, found: LoadedProgram | None, kernels: Sequence[str]

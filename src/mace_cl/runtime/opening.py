@@ -148,7 +148,7 @@ class Opener:
         reasons: list[str] = []
         for candidate, why_not in candidates(self._opened.file, self._device):
             try:
-                entry = None if why_not else self._open(candidate, reasons)
+                entry = None if why_not else self._open_twice(candidate, reasons)
             except MaceError as error:
                 entry, why_not = None, str(error)
             if entry is not None:
@@ -161,6 +161,17 @@ class Opener:
         self._report.entry = entry.entry.name
         for trouble in self._store.trouble if self._store is not None else ():
             self._report.note(trouble)
+
+    def _open_twice(self, candidate: Candidate, reasons: Sequence[str]) -> OpenEntry:
+        """Open a candidate; once more, without it, where the driver refuses a program of the cache."""
+        try:
+            return self._open(candidate, reasons)
+        except DeviceError as error:
+            if not self._loader.refused_cached:
+                raise
+            self._loader.refused_cached = False
+            self._report.note(f"a program of the cache was refused, it is built anew: {error}")
+            return self._open(candidate, reasons)
 
     def _open(self, candidate: Candidate, reasons: Sequence[str]) -> OpenEntry:
         if not candidate.entry.plans:
@@ -203,7 +214,12 @@ class Opener:
             return  # built in this process, from source: there is nothing to hand to a child
         self._report.note("the programs were tried in a child process first")
         with self._report.timed("probe"):
-            death = trial.run()
+            try:
+                death = trial.run()
+            except DeviceError:
+                for code in entry.codes:
+                    self._loader.forget(code)
+                raise
         names = [c.marker(self._device) for c in (entry.codes if death else suspects)]
         if store is not None:
             for name in names:
