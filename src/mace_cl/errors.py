@@ -124,9 +124,7 @@ class BuildError(MaceError):
         log: The compiler's own text.
     """
 
-    def __init__(
-        self, message: str, *, where: str | None = None, hint: str | None = None, log: str = ""
-    ) -> None:
+    def __init__(self, message: str, *, where: str | None = None, hint: str | None = None, log: str = "") -> None:
         super().__init__(message, where=where, hint=hint)
         self.log = log
 
@@ -171,7 +169,7 @@ class SignatureError(MaceError):
     """A signature is missing, unknown or wrong."""
 
 
-class RunInterrupted(MaceError):
+class RunInterrupted(MaceError):  # noqa: N818  a stop that was asked for is no error
     """A time limit or Ctrl-C stopped a run between steps."""
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.kernel_runner import check_family, one_node
 
 from mace_cl.graph import ops
 from mace_cl.graph.ops import Add, Cast, Clip, Div, Expression, FusedElementwise, Literal, Mul, Relu, Where
 from mace_cl.kernels.elementwise import FAMILY
 from mace_cl.types import DataType
+from support.kernel_runner import check_family, one_node
 
 FLOAT_OPS = [
     n for n in FAMILY.operators
@@ -19,7 +19,8 @@ FLOAT_OPS = [
     and not n.startswith(("Bitwise", "Is"))
 ]  # fmt: skip
 SHAPES = [
-    ((), ()), ((7,), ()), ((2, 3, 5), (5,)), ((4, 1, 6), (1, 3, 1)), ((1, 9, 7, 33), (33,)), ((2, 5, 6, 8), (2, 1, 1, 8)),
+    ((), ()), ((7,), ()), ((2, 3, 5), (5,)), ((4, 1, 6), (1, 3, 1)), ((1, 9, 7, 33), (33,)),
+    ((2, 5, 6, 8), (2, 1, 1, 8)),
     ((2, 5, 6, 3), (2, 5, 6, 1)), ((3, 1, 2, 1, 4), (1, 5, 1, 3, 4)), ((1, 40, 40, 24), (1, 40, 40, 24)),
 ]  # fmt: skip
 
@@ -61,7 +62,9 @@ def test_fused_chain() -> None:
 
 
 @pytest.mark.parametrize("dtype", [t for t in DataType if t.is_integer])
-@pytest.mark.parametrize("op", [Add(), Mul(), Div(), ops.Max(), ops.FloorDiv(), ops.Mod(), ops.Greater(), ops.BitwiseXor()])
+@pytest.mark.parametrize(
+    "op", [Add(), Mul(), Div(), ops.Max(), ops.FloorDiv(), ops.Mod(), ops.Greater(), ops.BitwiseXor()]
+)
 def test_integers(op: object, dtype: DataType) -> None:
     rng = np.random.default_rng(5)
     low = 0 if dtype.value.startswith("u") else -100

@@ -11,7 +11,7 @@ import mace_cl
 
 ROOT = Path(mace_cl.__file__).parent
 OPEN = {"errors", "types", "targets"}
-COMPILER_HALF = {"graph", "importers", "passes", "kernels", "lowering", "toolchains", "tuning"}
+COMPILER_HALF = {"graph", "importers", "passes", "kernels", "lowering", "toolchains"}
 ALLOWED = {
     "errors": set(),
     "types": set(),
@@ -26,7 +26,6 @@ ALLOWED = {
     "opencl": {"program"},
     "runtime": {"program", "store", "opencl"},
     "toolchains": {"program"},
-    "tuning": {"kernels", "program", "store", "opencl", "runtime"},
     "compiler": COMPILER_HALF | {"program", "store", "opencl", "runtime"},
     "compile_cached": COMPILER_HALF | {"program", "store", "opencl", "runtime", "compiler"},
     "deploy": COMPILER_HALF | {"program", "store", "opencl", "runtime", "compiler"},

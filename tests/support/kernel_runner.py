@@ -27,34 +27,17 @@ from mace_cl.kernels.base import (
     Write,
 )
 from mace_cl.kernels.source import program_source
-from mace_cl.targets.facts import DeviceFacts
-from mace_cl.types import type_of
 
 # Kernels are tested one by one on every runtime, so all vendors are made visible, Intel's from the environment too.
 from mace_cl.opencl import bootstrap
+from mace_cl.targets.facts import DeviceFacts
+from mace_cl.types import type_of
 
 bootstrap.prepare("all")
 os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
 
 
-def _show_all_vendors() -> None:
-    if "OCL_ICD_VENDORS" in os.environ:
-        return
-    driver = bootstrap.intel_cpu_driver()
-    if driver is None or not bootstrap.preload_intel(driver):
-        return
-    import tempfile
-    from pathlib import Path
-
-    folder = Path(tempfile.mkdtemp(prefix="icd-"))
-    for icd in Path("/etc/OpenCL/vendors").glob("*.icd") if Path("/etc/OpenCL/vendors").is_dir() else ():
-        (folder / icd.name).write_text(icd.read_text())
-    (folder / "intel.icd").write_text(str(driver) + "\n")
-    os.environ["OCL_ICD_VENDORS"] = str(folder)
-
-
-_show_all_vendors()
-import pyopencl as cl  # noqa: E402
+import pyopencl as cl  # noqa: E402, TID251  kernels are run here without the rest of the package
 
 
 @cache

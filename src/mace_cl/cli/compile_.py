@@ -81,7 +81,7 @@ def compile_with_progress(model: Path, output: Path, options: CompileOptions, *,
         task = bar.add_task("starting", total=None)
 
         def tell(what: str, done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total, **({"description": what} if what else {}))
+            bar.update(task, completed=done, total=total, description=what or None)
 
         return compile_model(model, output, options, tell)
 

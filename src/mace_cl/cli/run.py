@@ -8,6 +8,7 @@ import json
 import os
 import tempfile
 import time
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -98,7 +99,11 @@ def command(
 def write_npz(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
     """Write arrays by name; the file appears whole or not at all."""
     buffer = io.BytesIO()
-    np.savez(buffer, **dict(arrays))
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, array in arrays.items():
+            # As numpy.savez writes it, but for names that savez takes for its own parameters.
+            with archive.open(f"{name}.npy", "w") as member:
+                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
     folder = path.parent if str(path.parent) else Path()
     handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{path.name}.")
     try:

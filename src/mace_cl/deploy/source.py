@@ -98,7 +98,7 @@ class _Builder:
         self.nodes = 0
 
     def fail(self, event: Any, message: str) -> FormatError:
-        return FormatError(message, where=f"{self.source.path}, line {event.start_mark.line + 1}")
+        return FormatError(message, where=f"{self.source.path}, line {_line(event)}")
 
     def document(self, events: Iterator[Any]) -> Any:
         """The one document of the stream."""
@@ -121,7 +121,7 @@ class _Builder:
         """The value that starts with an event."""
         if depth > MAX_DEPTH:
             raise self.fail(event, f"is nested more than {MAX_DEPTH} deep")
-        self.source.lines.setdefault(path, event.start_mark.line + 1)
+        self.source.lines.setdefault(path, _line(event))
         if isinstance(event, yaml.AliasEvent):
             return self.alias(event)
         before = self.nodes
@@ -149,7 +149,7 @@ class _Builder:
             name = key.value
             if name in made:
                 raise self.fail(key, f"the key {name!r} stands here twice")
-            self.source.lines[(*path, name)] = key.start_mark.line + 1
+            self.source.lines[(*path, name)] = _line(key)
             made[name] = self.value(next(events), events, (*path, name), depth + 1)
         return made
 
@@ -182,3 +182,8 @@ class _Builder:
         if name not in self.environment:
             raise self.fail(event, f"the environment variable {name!r} is not set")
         return self.environment[name]
+
+
+def _line(event: Any) -> int:
+    """The line of a parser event, from 1."""
+    return int(event.start_mark.line) + 1

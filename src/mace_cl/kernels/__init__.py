@@ -1,0 +1,1 @@
+"""The OpenCL C: plain `.cl` files, one a kernel family, with a `.py` beside each."""

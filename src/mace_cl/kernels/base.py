@@ -86,8 +86,10 @@ class Weights:
 
 @dataclass(frozen=True, eq=False)
 class Scratch:
-    """A pointer to device memory whose content matters only within the calls of one `emit`; the same object in two
-    calls is the same memory."""
+    """A pointer to device memory whose content matters only within the calls of one `emit`.
+
+    The same object in two calls is the same memory.
+    """
 
     nbytes: int
     name: str = "scratch"

@@ -82,8 +82,8 @@ def collapse(block: Block) -> Block:
         longest = max(range(len(dims)), key=lambda i: dims[i][0])
         if dims[longest][0] >= 4 * dims[-1][0]:
             dims.append(dims.pop(longest))
-    sizes, xs, ys = (tuple(d[k] for d in dims) for k in range(3))
-    return replace(block, dims=sizes, x_strides=xs, y_strides=ys)
+    sizes, x_strides, y_strides = (tuple(d[k] for d in dims) for k in range(3))
+    return replace(block, dims=sizes, x_strides=x_strides, y_strides=y_strides)
 
 
 def transpose_block(shape: Shape, perm: Sequence[int]) -> Block:
