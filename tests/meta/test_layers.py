@@ -27,6 +27,7 @@ ALLOWED = {
     "runtime": {"program", "store", "opencl"},
     "toolchains": {"program"},
     "compiler": COMPILER_HALF | {"program", "store", "opencl", "runtime"},
+    "compile_kernels": {"program", "opencl", "toolchains"},
     "compile_cached": COMPILER_HALF | {"program", "store", "opencl", "runtime", "compiler"},
     "deploy": COMPILER_HALF | {"program", "store", "opencl", "runtime", "compiler"},
 }
