@@ -118,12 +118,12 @@ def _plan_rows(plan: Values) -> list[list[str]]:
     shapes = ", ".join(f"{plain(n)} {dims_text(s)}" for n, s in plan["input_shapes"].items()) or "no input"
     if "damage" in plan:
         return [["plan", f"for {shapes}: {plain(plan['damage'])}"]]
+    work = f"{count_text(plan['flop'], 'FLOP')}, {size_text(plan['bytes_moved'])} moved"
+    arena = f"arena {size_text(plan['arena_bytes'])} ({size_text(plan['arena_unshared_bytes'])} without reuse)"
     rows = [
-        ["plan", (f"for {shapes}: {plan['launches']} launches in {plan['steps']} steps, "
-                 f"{count_text(plan['flop'], 'FLOP')}, {size_text(plan['bytes_moved'])} moved")],
-        ["memory", (f"arena {size_text(plan['arena_bytes'])} ({size_text(plan['arena_unshared_bytes'])} without reuse), "
-                   f"weights {size_text(plan['weights_bytes'])}")],
-    ]  # fmt: skip
+        ["plan", f"for {shapes}: {plan['launches']} launches in {plan['steps']} steps, {work}"],
+        ["memory", f"{arena}, weights {size_text(plan['weights_bytes'])}"],
+    ]
     for key in ("inputs", "outputs"):
         rows += [[key[:-1], f"{plain(e['name'])}: {e['type']} {dims_text(e['shape'])}"] for e in plan[key]]
     return rows

@@ -91,7 +91,7 @@ def _entry_fit(entry: Entry, identity: Identity, capabilities: Capabilities | No
         reasons = ["is portable: it has no compiled program"]
     else:
         differences = tuple((f, there, here) for f, here, there in entry.identity.differences(identity))
-        reasons = [f"{f} is {here!r} here, {there!r} in the file" for f, here, there in differences]
+        reasons = [_difference(*d) for d in differences]
         reasons += _damage(entry)
         reasons += [f"program {n!r} has no compiled form" for n, p in entry.programs.items() if p.binary is None]
     if not reasons:
@@ -100,6 +100,16 @@ def _entry_fit(entry: Entry, identity: Identity, capabilities: Capabilities | No
     bare = [f"program {n!r} has no source" for n, p in entry.programs.items() if p.source is None and p.il is None]
     verdict = REFUSED if unmet or bare else COMPILES
     return EntryFit(entry.name, verdict, (*reasons, *unmet, *bare), differences)
+
+
+def _difference(field: str, here: str, there: str) -> str:
+    """How a field differs, in words; of two long lists of processor features only what one lacks."""
+    if field != "cpu_features" or not (here and there):
+        return f"{field} is {here!r} here, {there!r} in the file"
+    mine, theirs = set(here.split()), set(there.split())
+    parts = [f"{who} lacks {' '.join(sorted(lack))}" for who, lack in
+             (("this processor", theirs - mine), ("the file's", mine - theirs)) if lack]  # fmt: skip
+    return f"{field}: {', '.join(parts)}"
 
 
 def _damage(entry: Entry) -> list[str]:

@@ -1,0 +1,1 @@
+"""Offline compilers: clang, and any vendor's by a template. None needs the device."""

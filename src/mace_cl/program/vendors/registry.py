@@ -23,6 +23,7 @@ from mace_cl.program.vendors import (
 from mace_cl.program.vendors.description import BinaryDescription, DescribePart
 
 MAX_DEPTH = 4
+MAX_ALL_PARTS = 2000
 
 
 @dataclass(frozen=True)
@@ -61,14 +62,31 @@ def recognise_format(data: memoryview) -> Format | None:
     return next((f for f in FORMATS if f.matches(data)), None)
 
 
+class _Budget:
+    """What a description may still look at: parts can overlap, and hold one another."""
+
+    def __init__(self, nbytes: int) -> None:
+        self.bytes = 8 * nbytes
+        self.parts = MAX_ALL_PARTS
+
+    def spend(self, nbytes: int) -> bool:
+        """Take a part from the budget; whether it was enough."""
+        self.bytes -= nbytes
+        self.parts -= 1
+        return self.bytes >= 0 and self.parts >= 0
+
+
 def describe_binary(data: bytes | memoryview) -> BinaryDescription:
     """What a binary is, as far as its format is known. Never fails: damage is part of the description."""
-    return _describe(memoryview(data).cast("B"), 0)
+    view = memoryview(data).cast("B")
+    return _describe(view, 0, _Budget(view.nbytes))
 
 
-def _describe(data: memoryview, depth: int) -> BinaryDescription:
+def _describe(data: memoryview, depth: int, budget: _Budget) -> BinaryDescription:
     def part(inner: memoryview) -> BinaryDescription:
-        return _describe(inner, depth + 1)
+        if not budget.spend(inner.nbytes):
+            return BinaryDescription("unread", "not looked at: too many parts", size=inner.nbytes)
+        return _describe(inner, depth + 1, budget)
 
     found = recognise_format(data) if depth < MAX_DEPTH else None
     if found is None:

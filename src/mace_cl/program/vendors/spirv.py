@@ -88,7 +88,7 @@ def describe(data: memoryview, part: DescribePart) -> BinaryDescription:
         fields["source"] = module.source
     if module.capabilities:
         names = [_CAPABILITIES.get(c, str(c)) for c in dict.fromkeys(module.capabilities)]
-        fields["capabilities"] = clip(" ".join(names))
+        fields["capabilities"] = " ".join(names)
     kernels = tuple(_kernel(module, i, n) for i, n in list(module.entries.items())[:MAX_KERNELS])
     return BinaryDescription("spirv", "SPIR-V", fields, kernels, damage=damage)
 
