@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mace_cl.compiler import compile_model as compile
     from mace_cl.errors import MaceError
-    from mace_cl.program.reader import read_file as open_program
+    from mace_cl.program.open import open_program
     from mace_cl.runtime.session import Session
 
     load = Session.load
@@ -27,7 +27,7 @@ _LAZY = {
     "Session": ("mace_cl.runtime.session", "Session"),
     "compile": ("mace_cl.compiler", "compile_model"),
     "load": ("mace_cl.runtime.session", "load"),
-    "open_program": ("mace_cl.program.reader", "read_file"),
+    "open_program": ("mace_cl.program.open", "open_program"),
 }
 """Public name to the module and the attribute that it stands for."""
 

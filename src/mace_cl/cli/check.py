@@ -26,20 +26,37 @@ EXIT_MISFIT = 3
     type=click.Path(dir_okay=False, path_type=Path),
     help="A device elsewhere: what `mace devices --json` printed there.",
 )
+@click.option("--run", "run", is_flag=True, help="Load the file and run its self-test as well (this makes a context).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
-def command(ctx: click.Context, file: str, device: str | None, identity_file: Path | None, as_json: bool) -> None:
-    """Say whether FILE runs on a device without compiling. Exit code 0 if it does, 3 if not."""
-    if device is not None and identity_file is not None:
-        raise UsageError("--device and --identity exclude one another")
+def command(
+    ctx: click.Context, file: str, device: str | None, identity_file: Path | None, run: bool, as_json: bool
+) -> None:
+    """Say whether FILE runs on a device without compiling. Exit code 0 if it does, 3 if not, 1 if its self-test fails."""
+    if identity_file is not None and (device is not None or run):
+        raise UsageError("--identity excludes --device and --run")
     opened = open_any(file)
     identity, capabilities = _device(device) if identity_file is None else _elsewhere(identity_file)
     report = check_fit(opened, identity, capabilities)
+    wrong = _self_test(file, device) if run else None
     if as_json:
-        click.echo(json.dumps({"device": identity.device_name, **report.to_json()}, indent=2))
+        found = {"device": identity.device_name, **report.to_json()}
+        click.echo(json.dumps(found if wrong is None else found | {"self_test_faults": wrong}, indent=2))
     else:
         _print(report, identity)
-    ctx.exit(0 if report.fits else EXIT_MISFIT)
+        if wrong is not None:
+            click.echo("self-test passed" if not wrong else "\n".join(f"self-test: {plain(w)}" for w in wrong))
+    ctx.exit(1 if wrong else 0 if report.fits else EXIT_MISFIT)
+
+
+def _self_test(file: str, device: str | None) -> list[str]:
+    """What the file's self-test finds wrong on a device."""
+    if file == "-":
+        raise UsageError("--run needs a file, not standard input")
+    session = import_module("mace_cl.runtime.session").Session.load(file, device=device)
+    with session:
+        wrong: list[str] = import_module("mace_cl.runtime.selfcheck").self_test(session)
+        return wrong
 
 
 def _device(wanted: str | None) -> tuple[Identity, Capabilities]:
