@@ -11,6 +11,7 @@ from mace_cl.graph import Graph
 from mace_cl.graph.check import check
 from mace_cl.passes.base import Pass, Report
 from mace_cl.passes.channels_last import ChannelsLast
+from mace_cl.passes.decompose import Decompose
 from mace_cl.passes.fold_batch_norm import FoldBatchNorm
 from mace_cl.passes.fold_constants import FoldConstants
 from mace_cl.passes.fold_scales import FoldScales
@@ -29,6 +30,7 @@ DEFAULT_PIPELINE: tuple[Pass, ...] = (
     RemoveIdentities(),  # patterns below need not look through Identity
     MergeEqual(),  # equal branches have one result, so that patterns see it
     RecogniseActivations(),  # before scales are folded away from under the patterns
+    Decompose(),  # what has no kernel becomes what has one, and meets the passes below
     FoldBatchNorm(),  # into weights, while convolutions have no epilogue
     FoldScales(),  # likewise for what exporters write as Mul and Add
     ChannelsLast(),  # kernels want channels innermost
