@@ -32,7 +32,7 @@ EXIT_MISFIT = 3
 def command(
     ctx: click.Context, file: str, device: str | None, identity_file: Path | None, run: bool, as_json: bool
 ) -> None:
-    """Say whether FILE runs on a device without compiling. Exit code 0 if it does, 3 if not, 1 if its self-test fails."""
+    """Say whether FILE runs on a device without compiling. Exit code: 0 yes, 3 no, 1 its self-test fails."""
     if identity_file is not None and (device is not None or run):
         raise UsageError("--identity excludes --device and --run")
     opened = open_any(file)
