@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import zipfile
 from functools import cache
 from pathlib import Path
 
@@ -75,3 +76,25 @@ def run_python(
         timeout=timeout,
         check=False,
     )
+
+
+POCL_30 = "pocl-binary-distribution==3.0"
+POCL_30_VARIABLE = "MACE_TEST_POCL30"
+"""Path of PoCL 3.0's wheel, where it need not be downloaded."""
+
+
+def pocl_30(folder: Path) -> Path:
+    """The driver of PoCL 3.0, unpacked into a folder from its wheel; skips the test where that cannot be had."""
+    found = sorted(folder.glob("pyopencl/.libs/libpocl*.so"))
+    if found:
+        return found[0]
+    wheel = os.environ.get(POCL_30_VARIABLE)
+    if not wheel:
+        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(folder), POCL_30]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        if done.returncode:
+            pytest.skip(f"PoCL 3.0 cannot be downloaded: {done.stderr.strip()[-200:]}")
+        [wheel] = map(str, folder.glob("*.whl"))
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return next(iter(sorted(folder.glob("pyopencl/.libs/libpocl*.so"))))

@@ -66,16 +66,16 @@ def reference(x: np.ndarray) -> np.ndarray:
     return ((x * np.float32(2) + weights(x.size))[::-1] * np.float32(3)).astype(np.float32)
 
 
-def plan(n: int = N) -> Plan:
+def plan(n: int = N, align: int = 128) -> Plan:
     """x -scale-> a -add w-> b -reverse-> c -scale-> y, a and c sharing memory; and y copied into z."""
     size = 4 * n
-    step = -(-size // 128) * 128
+    step = -(-size // align) * align
     buffers = (
         Buffer("x", "input", size),
         Buffer("y", "output", size),
         Buffer("z", "output", size),
         Buffer("arena", "arena", 2 * step),
-        Buffer("w0", "weights", 128 + size, "w0"),
+        Buffer("w0", "weights", align + size, "w0"),
     )
     tensors = (
         Tensor("x", (n,), F32, "any", 0, 0, size),
@@ -84,7 +84,7 @@ def plan(n: int = N) -> Plan:
         Tensor("a", (n,), F32, "any", 3, 0, size),
         Tensor("b", (n,), F32, "any", 3, step, size),
         Tensor("c", (n,), F32, "any", 3, 0, size),
-        Tensor("w", (n,), F32, "packed", 4, 128, size),
+        Tensor("w", (n,), F32, "packed", 4, align, size),
     )
     x, y, z, a, b, c, w = range(7)
 
@@ -110,8 +110,8 @@ def integer(value: int) -> ScalarArg:
     return ScalarArg("int", struct.pack("<i", value))
 
 
-def weight_bytes(n: int = N) -> bytes:
-    return bytes(128) + weights(n).tobytes()
+def weight_bytes(n: int = N, align: int = 128) -> bytes:
+    return bytes(align) + weights(n).tobytes()
 
 
 def entry(
@@ -123,6 +123,7 @@ def entry(
     name: str = "",
     sizes: Sequence[int] = (N,),
     requires: Requirements | None = None,
+    align: int = 128,
 ) -> Entry:
     """An entry; portable without a device."""
     forms = ProgramForms(
@@ -134,10 +135,10 @@ def entry(
     return Entry(
         name=name or (device.vendor if device else "portable"),
         identity=device.identity if device else None,
-        requires=requires or Requirements(),
+        requires=requires or Requirements(base_align_bytes=align),
         programs={"p0": forms},
-        weights={"w0": Blob("weights", "w0", weight_bytes(max(sizes)))},
-        plans=tuple(PlanRef({"x": (n,)}, Blob("plan", f"plan {n}", plan(n).to_bytes())) for n in sizes),
+        weights={"w0": Blob("weights", "w0", weight_bytes(max(sizes), align))},
+        plans=tuple(PlanRef({"x": (n,)}, Blob("plan", f"plan {n}", plan(n, align).to_bytes())) for n in sizes),
     )
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import importlib.util
 import os
 import shutil
 import sys
@@ -88,10 +89,24 @@ def preload_intel(driver: Path) -> bool:
     return True
 
 
+def pyopencl_folder() -> Path | None:
+    """Where pyopencl is installed; it is not imported for that."""
+    try:
+        spec = importlib.util.find_spec("pyopencl")
+    except (ImportError, ValueError):
+        return None
+    places = spec.submodule_search_locations if spec is not None else None
+    return Path(places[0]) if places else None
+
+
 def vendor_folders() -> tuple[Path, ...]:
-    """Folders in which .icd files are looked for."""
-    system = os.environ.get("OPENCL_VENDOR_PATH") or "/etc/OpenCL/vendors"
-    return tuple(dict.fromkeys((Path(system), Path(sys.prefix) / "etc" / "OpenCL" / "vendors")))
+    """Folders in which .icd files are looked for: the system's, the environment's, and the one beside pyopencl."""
+    folders = [Path(os.environ.get("OPENCL_VENDOR_PATH") or "/etc/OpenCL/vendors")]
+    folders.append(Path(sys.prefix) / "etc" / "OpenCL" / "vendors")
+    beside = pyopencl_folder()
+    if beside is not None:
+        folders.append(beside / ".libs")
+    return tuple(dict.fromkeys(folders))
 
 
 def find_vendors() -> tuple[Vendor, ...]:
@@ -113,10 +128,13 @@ def find_vendors() -> tuple[Vendor, ...]:
 
 
 def _icd_library(file: Path) -> str:
+    """The driver that a file names; with its folder, if it lies beside the file."""
     try:
-        return file.read_text(encoding="utf-8", errors="replace").strip()
+        text = file.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
         return ""
+    beside = file.parent / text
+    return str(beside) if text and "/" not in text and beside.exists() else text
 
 
 def _vendor_key(library: str) -> str:

@@ -48,12 +48,12 @@ def _load() -> ModuleType:
     """The extension module alone where its file is found, through its package elsewhere."""
     if _NAME in sys.modules:
         return sys.modules[_NAME]
-    spec = importlib.util.find_spec("pyopencl")
-    for folder in (spec and spec.submodule_search_locations) or ():
+    folder = bootstrap.pyopencl_folder()
+    if folder is not None:
         for suffix in importlib.machinery.EXTENSION_SUFFIXES:
             path = os.path.join(folder, "_cl" + suffix)
             if os.path.exists(path):
-                return _load_file(path, folder)
+                return _load_file(path, str(folder))
     return importlib.import_module(_NAME)
 
 
