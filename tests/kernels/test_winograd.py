@@ -101,6 +101,7 @@ def test_random_shapes(n: int, h: int, w: int, ci: int, co: int, epilogue: str, 
         ((1, 8, 8, 3), 8, {}, {}, "channels"),
         ((1, 8, 8, 8), 8, {"constant": False}, {}, "not constant"),
         ((1, 8, 8, 8), 8, {}, {"kind": "gpu"}, "CPUs"),
+        ((1, 7, 7, 512), 512, {}, {}, "MiB"),
     ],
 )
 def test_refusals_say_why(

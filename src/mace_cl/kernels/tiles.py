@@ -18,7 +18,7 @@ SHAPES = (
 )  # fmt: skip
 """Tiles (rows, vectors) to choose from: few, so that a network has few distinct kernels."""
 
-STREAM_BYTES_PER_CYCLE = 5
+STREAM_BYTES_PER_CYCLE = 8
 """What a unit reads beyond its own cache, roughly."""
 
 

@@ -42,7 +42,10 @@ WEIGHTS_TRANSFORM = np.array(
 FEWEST_CHANNELS = 8
 """With fewer channels the transforms cost more than the products save."""
 
-CHUNKS_OF_CACHE = (0.5, 0.85)
+MOST_WEIGHT_BYTES = 16 << 20
+"""Transformed weights are four times as large: beyond this the file and the start lose more than a run gains."""
+
+CHUNKS_OF_CACHE = (0.25, 0.5, 0.85)
 """Parts of the cache that a chunk's transformed tiles may take."""
 
 
@@ -65,6 +68,8 @@ class Winograd(Family):
             return Refusal(f"fewer than {FEWEST_CHANNELS} channels")
         if node.input(1).data is None:
             return Refusal("weights are not constant")
+        if 4 * POINTS * s.ci * s.co > MOST_WEIGHT_BYTES:
+            return Refusal(f"its weights would take more than {MOST_WEIGHT_BYTES >> 20} MiB")
         bias = constant_bias(node, s.co)
         if isinstance(bias, Refusal):
             return bias
