@@ -18,6 +18,8 @@ from mace_cl.types import DataType, Shape
 
 PLAN_VERSION: Final = 1
 MAX_INT: Final = (1 << 63) - 1
+MAX_RANK: Final = 64
+"""Dimensions of a shape; without a limit a damaged file could ask for products of millions of numbers."""
 BUFFER_KINDS: Final = ("arena", "weights", "input", "output")
 KNOWN_FEATURES: Final[frozenset[str]] = frozenset()
 """Names that `requires_features` may hold and this version honours."""
@@ -285,6 +287,8 @@ class _Reader:
         return value
 
     def numbers(self, raw: Any, key: str, path: str) -> tuple[int, ...]:
+        if len(self.items(raw, key, path)) > MAX_RANK:
+            raise self.fail(f"{path}.{key}", f"has more than {MAX_RANK} dimensions")
         return tuple(self.number(v, f"{path}.{key}[{i}]") for i, v in enumerate(self.items(raw, key, path)))
 
     def dtype(self, raw: Any, path: str) -> DataType:
