@@ -89,6 +89,8 @@ def _split(
     blocks = ceil_div(ceil_div(vectors, block), per_block)
     if per_block * block * vector_bytes > l2_bytes // 2:
         cycles = max(cycles, per_block * block * 4 * 8 / STREAM_BYTES_PER_CYCLE)
+    # What a unit reads at each step, hidden for the most part behind its work: many rows are rather cut than columns.
+    cycles += 0.05 * (per_row + per_block * block * 8)
     return Tiling(rows, block, ceil_div(m, per_row), blocks, cycles)
 
 

@@ -126,7 +126,8 @@ def transformed_weights(node: Node, v: int, nb: int) -> np.ndarray:
     data = node.input(1).data
     assert data is not None
     o, i = data.shape[:2]
-    wide = np.einsum("ai,bj,ocij->abco", WEIGHTS_TRANSFORM, WEIGHTS_TRANSFORM, data.astype(np.float64), optimize=True)
+    both = np.kron(WEIGHTS_TRANSFORM, WEIGHTS_TRANSFORM)
+    wide = both @ data.transpose(2, 3, 1, 0).reshape(9, i * o).astype(np.float64)
     return pack_columns(wide.reshape(POINTS * i, o), v, nb)
 
 
