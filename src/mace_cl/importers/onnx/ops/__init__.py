@@ -1,0 +1,1 @@
+"""Families of operators: each module registers its functions."""
