@@ -21,6 +21,9 @@ SHAPES = (
 STREAM_BYTES_PER_CYCLE = 8
 """What a unit reads beyond its own cache, roughly."""
 
+ITEMS_OF_UNIT = 64
+"""Work-items that a unit of a GPU runs at a time, at least."""
+
 
 @dataclass(frozen=True)
 class Tiling:
@@ -74,11 +77,19 @@ def tilings(m: int, vectors: int, facts: DeviceFacts, k: int = 0, width: int = 8
     """Every legal tiling with the best split of each tile."""
     shapes = [(r, b) for r, b in SHAPES if r <= m and b <= vectors and fits(r, b, facts)] or [(1, 1)]
     for rows, block in shapes:
-        splits = (
-            parts_of(facts.compute_units) if facts.kind == "cpu" else [(ceil_div(m, rows), ceil_div(vectors, block))]
-        )
+        if facts.kind != "cpu":
+            yield _tile_each(m, vectors, rows, block, facts)
+            continue
+        splits = parts_of(facts.compute_units)
         found = [_split(m, vectors, rows, block, a, b, 4 * k * width, facts.l2_bytes) for a, b in splits]
         yield min(found, key=lambda t: t.cycles)
+
+
+def _tile_each(m: int, vectors: int, rows: int, block: int, facts: DeviceFacts) -> Tiling:
+    """One tile for each work-item, of which a unit runs many at a time."""
+    row_parts, block_parts = ceil_div(m, rows), ceil_div(vectors, block)
+    rounds = ceil_div(row_parts * block_parts, facts.compute_units * ITEMS_OF_UNIT)
+    return Tiling(rows, block, row_parts, block_parts, rounds * tile_cycles(rows, block))
 
 
 def _split(
