@@ -375,6 +375,8 @@ names = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
 blobs = st.binary(max_size=300)
 objects = st.integers(0, 2**63 - 1).map(lambda n: b'{"n":%d}' % n)
 
+shapes = st.tuples(st.integers(0, 2**63 - 1))
+
 
 @st.composite
 def program_forms(draw, with_binary):

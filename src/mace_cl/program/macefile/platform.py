@@ -11,8 +11,8 @@ from dataclasses import dataclass
 _PROFILE = re.compile(r", ((?:FULL|EMBEDDED)_PROFILE), ")
 _OPENCL = re.compile(r"OpenCL (\d+\.\d+)\s*(.*)", re.S)
 _ADRENO_FIELDS = {
-    "commit": re.compile(r"commit #\s*([0-9A-Za-z]+)"),
-    "change_id": re.compile(r"changeid #\s*([0-9A-Za-z]+)"),
+    "commit": re.compile(r"commit #([0-9A-Za-z]+)"),
+    "change_id": re.compile(r"changeid #([0-9A-Za-z]+)"),
     "date": re.compile(r"Date: *(\d\d/\d\d/\d\d)"),
     "local_branch": re.compile(r"Local Branch: *(?!Remote Branch:)(\S+)"),
     "remote_branch": re.compile(r"Remote Branch: *(?!Compiler )(\S+)"),
