@@ -45,6 +45,8 @@ class CompileOptions:
         input_ranges: Input name to its (low, high), for the self-test.
         checked: Check the graph after every pass.
         build_timeout_s: Longest time that a driver's compiler may take.
+        without: Kernel families that may not be used.
+        importer: Reads the model file instead of `import_model` with `importing`.
     """
 
     importing: ImportOptions = field(default_factory=ImportOptions)
@@ -54,6 +56,8 @@ class CompileOptions:
     input_ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     checked: bool = False
     build_timeout_s: float = BUILD_TIMEOUT_S
+    without: tuple[str, ...] = ()
+    importer: Callable[[Path], Graph] | None = None
 
 
 @dataclass(frozen=True)
@@ -127,7 +131,7 @@ def compile_model(
     path = Path(model)
 
     stages.begin("import", path.name)
-    graph = import_model(path, options.importing)
+    graph = options.importer(path) if options.importer else import_model(path, options.importing)
     info = _describe(graph, path, options.name or path.stem)
     operators = _count(graph)
 
@@ -141,7 +145,7 @@ def compile_model(
     lowered: dict[str, Lowered] = {}
     for device in devices:
         stages.begin("lower", device.identity.device_name)
-        made = lower(graph, device.facts)
+        made = lower(graph, device.facts, without=options.without)
         lowered[device.identity.device_name] = made
         stages.begin("build", f"{len(made.specs)} kernels for {device.identity.device_name}")
         entries.append(_entry(info.name, device, made, graph, selftest, options.build_timeout_s))

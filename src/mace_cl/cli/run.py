@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib
 import io
 import json
-import os
-import tempfile
 import time
 import zipfile
 from collections.abc import Mapping
@@ -19,6 +17,7 @@ import numpy as np
 from mace_cl.cli.inputs import PictureOptions, random_inputs, read_inputs
 from mace_cl.cli.parameters import parse_shapes
 from mace_cl.errors import UsageError
+from mace_cl.program.atomic import write_atomically
 from mace_cl.runtime.session import Session
 from mace_cl.types import TensorType
 
@@ -104,24 +103,7 @@ def write_npz(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
             # As numpy.savez writes it, but for names that savez takes for its own parameters.
             with archive.open(f"{name}.npy", "w") as member:
                 np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
-    folder = path.parent if str(path.parent) else Path()
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(buffer.getbuffer())
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    write_atomically(path, [buffer.getbuffer()])
 
 
 def _compiled(file: Path, shapes: tuple[str, ...], device: str | None, no_cache: bool) -> Path | bytes:

@@ -7,7 +7,7 @@ buffers of their own, constants lie in weight sets, everything else in one arena
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,13 +61,19 @@ class Lowered:
     choices: tuple[Choice, ...]
 
 
-def lower(graph: Graph, facts: DeviceFacts, tuned: TunedConfig | None = None) -> Lowered:
+def lower(graph: Graph, facts: DeviceFacts, tuned: TunedConfig | None = None, without: Collection[str] = ()) -> Lowered:
     """Choose kernels, place tensors, write the plan.
+
+    Args:
+        graph: The network after the passes.
+        facts: The device.
+        tuned: Parameters found by tuning, if any.
+        without: Kernel families that may not be used.
 
     Raises:
         UnsupportedError: A node has no kernel, or a tensor does not fit the device's largest buffer.
     """
-    choices = choose(graph, facts, tuned)
+    choices = choose(graph, facts, tuned, without)
     calls = [(choice, call) for choice in choices for call in choice.family.emit(choice.match, choice.config, facts)]
     builder = _PlanBuilder(graph, facts)
     for choice, call in calls:

@@ -7,7 +7,7 @@ that saves most is taken first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from mace_cl.errors import UnsupportedError
@@ -46,13 +46,16 @@ def is_empty(node: Node) -> bool:
     return all(v.type.elements == 0 for v in node.outputs)
 
 
-def choose(graph: Graph, facts: DeviceFacts, tuned: TunedConfig | None = None) -> list[Choice]:
+def choose(
+    graph: Graph, facts: DeviceFacts, tuned: TunedConfig | None = None, without: Collection[str] = ()
+) -> list[Choice]:
     """Choices that cover every node that needs a launch, in the order in which they can run.
 
     Args:
         graph: The network after the passes.
         facts: The device.
         tuned: Parameters found by tuning, if any; the family's default otherwise.
+        without: Families that may not be used.
 
     Raises:
         UnsupportedError: Lists every node that no family takes, with each family's reason.
@@ -64,7 +67,7 @@ def choose(graph: Graph, facts: DeviceFacts, tuned: TunedConfig | None = None) -
     for node in graph.nodes:
         if is_alias(node) or is_empty(node):
             continue
-        found, refusals = _candidates(graph, node, facts, tuned)
+        found, refusals = _candidates(graph, node, facts, tuned, without)
         alone = [c for c in found if len(c.match.nodes) == 1]
         fused += [c for c in found if len(c.match.nodes) > 1]
         if alone:
@@ -82,10 +85,15 @@ def choose(graph: Graph, facts: DeviceFacts, tuned: TunedConfig | None = None) -
     return _in_order(graph, _cover(singles, fused))
 
 
-def _candidates(graph: Graph, node: Node, facts: DeviceFacts, tuned: TunedConfig) -> tuple[list[Choice], list[str]]:
+def _candidates(
+    graph: Graph, node: Node, facts: DeviceFacts, tuned: TunedConfig, without: Collection[str]
+) -> tuple[list[Choice], list[str]]:
     found: list[Choice] = []
     refusals: list[str] = []
     for family in families_for(node.op.name):
+        if family.name in without:
+            refusals.append(f"{family.name}: not to be used")
+            continue
         match = family.match(graph, node, facts)
         if isinstance(match, Refusal):
             refusals.append(f"{family.name}: {match.reason}")
