@@ -8,6 +8,8 @@ from dataclasses import replace
 import pytest
 
 from mace_cl.cli.main import main
+from mace_cl.opencl import context, driver
+from mace_cl.opencl.devices import list_devices, select_device
 from mace_cl.program.macefile.files import make_mace_file
 from mace_cl.program.reader import read_file
 from mace_cl.program.writer import to_bytes, write_file
@@ -215,6 +217,19 @@ def test_check_names_the_difference(file, tmp_path):
     assert "driver_version is '300.0' here, '299.0' in the file" in found.out
     report = json.loads(mace("check", file, "--identity", path, "--json").out)
     assert report["entries"][0]["differences"] == [{"field": "driver_version", "device": "300.0", "file": "299.0"}]
+
+
+@pytest.mark.skipif(not list_devices(), reason="no OpenCL device")
+def test_check_of_this_machine_makes_no_context(file, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise AssertionError("a context was made")
+
+    monkeypatch.setattr(context, "context_of", refuse)
+    monkeypatch.setattr(driver.binding(), "Context", refuse)
+    assert mace("check", file).code == 3
+    here = device_entry(select_device(None).identity, b"binary")
+    write_file(tmp_path / "here.bin", replace(small_file(), entries=(here,)))
+    assert mace("check", tmp_path / "here.bin").code == 0
 
 
 def test_check_with_odd_identities(file, tmp_path):

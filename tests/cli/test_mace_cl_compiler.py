@@ -14,6 +14,8 @@ from mace_cl.cli.main import main as mace
 from mace_cl.opencl.devices import list_devices, select_device
 from mace_cl.opencl.programs import program_from_binary
 from mace_cl.program.open import open_program
+from mace_cl.program.vendors.registry import describe_binary
+from mace_cl.toolchains import clang
 from support.commands import run_main
 
 SOURCE = """#include "half.h"
@@ -109,6 +111,25 @@ def test_ptx_or_the_install_command(kernel):
         return
     binary = open_program(output).programs[0].forms["binary"]
     assert b".target sm_80" in bytes(binary.checked())
+
+
+@needs_clang
+def test_ptx_without_a_library_is_an_error(kernel, monkeypatch):
+    monkeypatch.setattr(clang, "_library", lambda *_: None)
+    found, output = compiler(kernel, "--target", "sm_80")
+    assert found.code == 1
+    assert "_Z13get_global_idj" in found.err
+    assert "apt-get install libclc-" in found.err
+    assert not output.exists()
+
+
+@needs_clang
+def test_amd_without_a_linker_is_relocatable_and_says_so(kernel, monkeypatch):
+    monkeypatch.setattr(clang, "_linker", lambda _: None)
+    found, output = compiler(kernel, "--target", "gfx1030")
+    assert found.code == 0
+    assert "apt-get install lld-" in found.out
+    assert describe_binary(open_program(output).programs[0].forms["binary"].checked()).fields["type"] == "relocatable"
 
 
 @needs_clang

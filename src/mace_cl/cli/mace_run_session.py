@@ -15,6 +15,7 @@ from mace_cl.cli.mace_run_files import (
     file_tensors,
     input_sets,
     output_path,
+    parse_shape_list,
     read_tensor,
     write_tensor,
 )
@@ -56,7 +57,7 @@ def _hints(flags: Flags, session: Session) -> None:
 
 
 def _run_sets(session: Session, flags: Flags, init_ms: float) -> None:
-    inputs = file_tensors(flags, "input", {e.name: TensorType(e.dtype, e.shape) for e in session.inputs})
+    inputs = file_tensors(flags, "input", _input_types(session, flags))
     outputs = file_tensors(flags, "output", {e.name: TensorType(e.dtype, e.shape) for e in session.outputs})
     sets = input_sets(flags, inputs)
     feeds: Mapping[str, np.ndarray]
@@ -68,6 +69,16 @@ def _run_sets(session: Session, flags: Flags, init_ms: float) -> None:
     for suffix, paths in sets:
         feeds = {t.name: read_tensor(paths[t.name], t) for t in inputs}
         _timed(session, flags, init_ms, feeds, outputs, suffix)
+
+
+def _input_types(session: Session, flags: Flags) -> dict[str, TensorType]:
+    """The inputs' types; of a file with plans for several shapes, those that the flags ask for."""
+    names = flags.names("input_node") or [e.name for e in session.inputs]
+    asked = dict(zip(names, parse_shape_list(flags, "input"), strict=False))
+    for shapes in session.input_shapes:
+        if all(shape == asked.get(name, shape) for name, shape in shapes.items()):
+            return {e.name: TensorType(e.dtype, shapes[e.name]) for e in session.inputs}
+    return {e.name: TensorType(e.dtype, e.shape) for e in session.inputs}
 
 
 def _timed(

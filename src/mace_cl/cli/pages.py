@@ -39,7 +39,7 @@ def _version3(found: Values) -> Iterator[str]:
         ["driver", plain(found["driver_version"]) or "unknown"],
         ["checksum", f"CRC-32 {found['crc32']} of the header's {found['header_bytes']} bytes"],
         ["network", (f"{plain(model['name'])} ({plain(model['format'])}), {model['layers']} operators, "
-                    f"{count_text(model['macs'], 'MACs')}")],
+                    f"{count_text(model['macs'], ' MACs')}")],
         ["", f"source sha256 {plain(model['source_sha256'])}"],
         ["", f"graph  sha256 {plain(model['graph_sha256'])}"],
         ["made by", ", ".join(f"{plain(k)} {plain(v)}" for k, v in found["provenance"].items()) or "unknown"],

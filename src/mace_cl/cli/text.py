@@ -16,11 +16,11 @@ def size_text(nbytes: int) -> str:
 
 
 def count_text(number: int, unit: str) -> str:
-    """A large count in short form: '41.0 M MACs'."""
+    """A large count in short form: '41.0 MFLOP'; a unit that begins with a space stands apart: '41.0 M MACs'."""
     for limit, prefix in ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k")):
         if number >= limit:
             return f"{number / limit:.1f} {prefix}{unit}"
-    return f"{number} {unit}"
+    return f"{number} {unit.lstrip()}"
 
 
 def plain(value: object) -> str:
