@@ -108,7 +108,8 @@ def _version3(container: Container) -> dict[str, Any]:
 
 
 def _section(container: Container, index: int) -> dict[str, Any]:
-    return asdict(container.sections[index]) | {"known": container.sections[index].kind in SECTION_KINDS}
+    section = container.sections[index]
+    return section._asdict() | {"known": section.kind in SECTION_KINDS}
 
 
 def _unused(file: CompiledFile) -> list[str]:
