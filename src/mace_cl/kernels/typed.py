@@ -174,7 +174,9 @@ def _integer(op: Operator, dtype: DataType) -> str | None:
         return f"x0 < {low} ? {low} : (x0 > {high} ? {high} : x0)"
     if isinstance(op, BitShift):
         bits = 8 * dtype.itemsize
-        return f"x1 >= {bits} ? 0 : (x0 {'<<' if op.left else '>>'} x1)"
+        outside = f"x1 >= {bits}" + (" || x1 < 0" if signed else "")
+        gone = "x0 < 0 ? -1 : 0" if signed and not op.left else "0"
+        return f"({outside}) ? ({gone}) : (x0 {'<<' if op.left else '>>'} x1)"
     if isinstance(op, Mod):
         rest = "(x1 == -1 ? 0 : x0 % x1)" if signed else "x0 % x1"
         if op.fmod or not signed:

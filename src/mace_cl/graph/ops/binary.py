@@ -255,7 +255,7 @@ class Mod(BinaryElementwise):
 
 @dataclass(frozen=True)
 class BitShift(BinaryElementwise):
-    """a shifted by b bits, logically."""
+    """a shifted by b bits; signed numbers keep their sign to the right. A negative b shifts by more than all bits."""
 
     left: bool = True
 
@@ -264,8 +264,7 @@ class BitShift(BinaryElementwise):
     def _compute(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         if self.left:
             return np.asarray(np.left_shift(a, b))
-        unsigned = np.dtype(f"u{a.dtype.itemsize}")
-        return np.asarray(np.right_shift(a.view(unsigned), b.view(unsigned)).view(a.dtype))
+        return np.asarray(np.right_shift(a, b))
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ class Context:
     where: str
     folder: Path | None
     subgraph: Callable[[Any], Sequence[Value]]
-    expand: Callable[[], Sequence[Value]]
+    expand: Callable[[], Sequence[Value | None]]
 
     # -- operands ---------------------------------------------------------------------------------------------
 

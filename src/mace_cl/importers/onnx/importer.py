@@ -131,18 +131,18 @@ class Importer:
         except _SLIPS as error:
             raise ImportModelError(f"cannot be computed ({error})", where=where) from error
 
-    def _converted(self, node: Any, frame: Frame, inputs: Sequence[Value | None], where: str) -> Sequence[Value]:
+    def _converted(self, node: Any, frame: Frame, inputs: Sequence[Value | None], where: str) -> Sequence[Value | None]:
         """The node's outputs: by a function of the model, by a handler, or by the schema's function."""
         attributes = _attributes(node, frame)
         local = self._functions.find(node)
         if local is not None:
-            return self._call(local, frame, inputs, attributes, len(node.output))
+            return self._call(local, frame, inputs, attributes, node.output)
         domain = plain_domain(node.domain)
         opset = frame.opsets[domain]
 
-        def expand() -> Sequence[Value]:
+        def expand() -> Sequence[Value | None]:
             body = _schema_body(node, domain, opset, inputs, attributes)
-            return self._call(body, frame, inputs, attributes, len(node.output))
+            return self._call(body, frame, inputs, attributes, node.output)
 
         handler = find_handler(node.op_type, domain, opset)
         if handler is None:
@@ -162,14 +162,14 @@ class Importer:
         frame: Frame,
         inputs: Sequence[Value | None],
         attributes: Mapping[str, Any],
-        n_outputs: int,
-    ) -> Sequence[Value]:
-        """The outputs of a function, whose body is converted here."""
+        wanted: Sequence[str],
+    ) -> Sequence[Value | None]:
+        """The outputs of a function, whose body is converted here; None where `wanted` has no name for one."""
         proto = body.proto
-        if len(inputs) > len(proto.input) or n_outputs > len(proto.output):
+        if len(inputs) > len(proto.input) or len(wanted) > len(proto.output):
             raise ImportModelError(
                 f"function {proto.name!r} has {len(proto.input)} inputs and {len(proto.output)} outputs, "
-                f"not {len(inputs)} and {n_outputs}"
+                f"not {len(inputs)} and {len(wanted)}"
             )
         if self._depth >= MAX_DEPTH:
             raise ImportModelError(f"functions call each other more than {MAX_DEPTH} deep, or one calls itself")
@@ -181,14 +181,17 @@ class Importer:
         )
         self._depth += 1
         try:
-            return self.run(inner, proto.node, list(proto.output)[:n_outputs])
+            found = iter(self.run(inner, proto.node, [o for o, w in zip(proto.output, wanted, strict=False) if w]))
+            return [next(found) if w else None for w in wanted]
         finally:
             self._depth -= 1
 
-    def _bind(self, node: Any, frame: Frame, results: Sequence[Value]) -> None:
+    def _bind(self, node: Any, frame: Frame, results: Sequence[Value | None]) -> None:
         if len(node.output) > len(results):
             raise ImportModelError(f"has {len(node.output)} outputs instead of {len(results)}")
         for name, value in zip(node.output, results, strict=False):
+            if value is None:
+                continue
             if value.type.elements > MAX_ELEMENTS:
                 raise ShapeError(f"gives a tensor of shape {list(value.shape)}, which is too large")
             if name:

@@ -12,7 +12,7 @@ from mace_cl.graph import Value
 from mace_cl.importers.onnx import ops
 from mace_cl.importers.onnx.context import Context
 
-Handler: TypeAlias = Callable[[Context], "Value | Sequence[Value]"]
+Handler: TypeAlias = Callable[[Context], "Value | Sequence[Value | None]"]
 """Adds a node's operators to the graph and returns its outputs."""
 
 _H = TypeVar("_H", bound=Handler)

@@ -54,7 +54,7 @@ def modulo(ctx: Context) -> Value:
 
 @handles("BitShift")
 def bit_shift(ctx: Context) -> Value:
-    """Logical shift."""
+    """Shift to the left or right."""
     direction = ctx.attr_text("direction")
     if direction not in ("LEFT", "RIGHT"):
         raise ImportModelError(f"direction {direction!r} is neither LEFT nor RIGHT")

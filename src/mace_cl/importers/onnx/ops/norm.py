@@ -53,7 +53,7 @@ def group_normalization(ctx: Context) -> Value:
 
 
 @handles("LayerNormalization")
-def layer_normalization(ctx: Context) -> Value | Sequence[Value]:
+def layer_normalization(ctx: Context) -> Value | Sequence[Value | None]:
     """Over the dimensions from axis on; mean and deviation only where they are asked for."""
     if ctx.wants(1) or ctx.wants(2):
         return ctx.expand()

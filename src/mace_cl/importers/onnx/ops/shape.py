@@ -158,7 +158,7 @@ def depth_to_space(ctx: Context) -> Value:
 
 
 @handles("SpaceToDepth")
-def space_to_depth(ctx: Context) -> Value | Sequence[Value]:
+def space_to_depth(ctx: Context) -> Value | Sequence[Value | None]:
     """Blocks of pixels to channels."""
     if ctx.attr_text("mode", "DCR") != "DCR":
         return ctx.expand()

@@ -126,11 +126,8 @@ def bitwise_xor(ctx: Context) -> Value:
 
 @handles("RIGHT_SHIFT")
 def right_shift(ctx: Context) -> Value:
-    """a shifted right by b bits; unsigned integers only, as the graph's shift is logical."""
-    a, b = ctx.value(0), ctx.value(1)
-    if a.dtype.numpy.kind != "u":
-        raise UnsupportedError(f"an arithmetic shift of {a.dtype.value} is not supported")
-    return ctx.emit(ops.BitShift(left=False), a, b)
+    """a shifted right by b bits; signed integers keep their sign."""
+    return ctx.emit(ops.BitShift(left=False), ctx.value(0), ctx.value(1))
 
 
 @handles("CAST", "STABLEHLO_CONVERT")
