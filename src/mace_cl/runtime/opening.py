@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -20,10 +21,14 @@ from mace_cl.runtime.probe import Trial
 from mace_cl.runtime.report import ProgramStart, StartReport
 from mace_cl.runtime.source import LoadOptions, OpenedFile
 from mace_cl.runtime.weights import WeightCheck
+from mace_cl.store.exits import ExitFile
 from mace_cl.store.store import Store
 
 FINISHED_AT_BUILD = frozenset({"intel-cpu", "pocl"})
 """Drivers whose kernels need no further compilation once they are made."""
+
+PROBATION_S = 5.0
+"""How long a program that nothing vouches for must work before it is trusted."""
 
 
 class OpenEntry:
@@ -35,6 +40,8 @@ class OpenEntry:
         codes: Its programs' code.
         weights: Its weight sets by logical name.
         source_builds: Programs that were built from source or IL for it.
+        pair: The name of its programs and plan together.
+        on_probation: Whether nothing vouches for them, and no child process tried them.
     """
 
     def __init__(self, candidate: Candidate, device: DeviceInfo, store: Store | None) -> None:
@@ -46,6 +53,9 @@ class OpenEntry:
         self.weights: dict[str, WeightSet] = {}
         self.source_builds = 0
         self.pair = ""
+        self.on_probation = False
+        self._staying: list[ExitFile] = []
+        self._since = 0.0
         self._memory = Memory(device)
         self._plans: dict[int, Plan] = {}
         self._programs: dict[str, LoadedProgram] = {}
@@ -105,10 +115,30 @@ class OpenEntry:
             yield
             return
         names = [c.marker(self.device) for c in self.codes]
+        if self.on_probation:
+            self._staying += [m for m in (store.attempt(partial(store.markers.stay, n), None) for n in names) if m]
+            yield
+            self._since = time.monotonic()
+            return
         with ExitStack() as stack:
             for name in names:
                 stack.enter_context(store.guard(name, "first launch"))
             yield
+        self._passed(store, names)
+
+    def worked_again(self) -> None:
+        """Called after later runs: ends a probation when the programs have worked for a while."""
+        if self._staying and time.monotonic() - self._since > PROBATION_S and self.store is not None:
+            self.release()
+            self._passed(self.store, [c.marker(self.device) for c in self.codes])
+
+    def release(self) -> None:
+        """End a probation without a verdict: the session is closed."""
+        for marker in self._staying:
+            marker.remove()
+        self._staying = []
+
+    def _passed(self, store: Store, names: Sequence[str]) -> None:
         for name in names:
             store.markers.passed(name)
         if self.pair:
@@ -209,6 +239,7 @@ class Opener:
         trial = Trial(self._device, entry.candidate, self._opened, entry.codes, plan)
         entry.pair = trial.pair
         if not suspects and not self._wants_trial(probe, trial):
+            entry.on_probation = probe == "never" and not self._is_trusted(trial)
             return
         if not all(c.binary for c in entry.codes):
             return  # built in this process, from source: there is nothing to hand to a child
@@ -231,11 +262,13 @@ class Opener:
             store.keep(partial(store.vouched.add, trial.pair))
 
     def _wants_trial(self, probe: str, trial: Trial) -> bool:
-        if probe != "auto":
-            return probe == "always"
+        return probe == "always" or (probe == "auto" and not self._is_trusted(trial))
+
+    def _is_trusted(self, trial: Trial) -> bool:
+        """Whether something vouches for programs and plan together."""
         if self._opened.signed or self._opened.made_here:
-            return False
-        return self._store is None or not self._store.usable or not self._store.vouched.has(trial.pair)
+            return True
+        return self._store is not None and self._store.usable and self._store.vouched.has(trial.pair)
 
 
 def open_entry(opened: OpenedFile, device: DeviceInfo, options: LoadOptions, report: StartReport) -> OpenEntry:

@@ -58,8 +58,8 @@ class Trial:
             DeviceError: The driver refused in the child, without a crash.
         """
         result = run_child(WORKER, self._request(), self._payload(), timeout_s=self._timeout_s())
-        if result.died:
-            return _death(result)
+        if result.died or result.returncode != 0:
+            return _death(result)  # some die only when they take themselves apart
         if not result.values["ok"]:
             raise DeviceError(f"fails in a child process: {result.values['message']}")
         return None

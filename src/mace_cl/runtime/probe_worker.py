@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mace_cl.errors import FormatError, MaceError
 from mace_cl.opencl.build_worker import find_device
 from mace_cl.opencl.child import Channel, serve
 from mace_cl.opencl.context import context_of, new_queue
+from mace_cl.opencl.devices import DeviceInfo
 from mace_cl.opencl.memory import Memory
 from mace_cl.opencl.programs import LoadedProgram, program_from_binary
 from mace_cl.program.plan import Plan
@@ -16,20 +19,39 @@ from mace_cl.runtime.binding import BoundPlan, WeightSet
 from mace_cl.runtime.loading import kernels_used
 from mace_cl.runtime.running import RunningPlan
 
+ROUNDS = 3
+"""A damaged program may crash one time and not another, as memory happens to lie."""
+
 
 def attempt(channel: Channel, request: Any, payload: bytes) -> None:
-    """Do all that the parent would do, saying each step before it is taken."""
+    """Do all that the parent would do, a few times, saying each step before it is taken."""
     view = memoryview(payload)
     plan = Plan.from_bytes(view[: request["plan_bytes"]])
-    at = request["plan_bytes"]
+    binaries, at = [], request["plan_bytes"]
+    for about in request["programs"]:
+        binaries.append((about, view[at : at + about["bytes"]]))
+        at += about["bytes"]
     channel.phase("device")
     device = find_device(request["vendor"], request["device"])
     context_of(device)
+    weights = _weights(request, view[at:])
+    for _ in range(ROUNDS):
+        _one_round(channel, device, plan, binaries, weights)
+        channel.phase("release")
+        gc.collect()
+    channel.phase("end")
+
+
+def _one_round(
+    channel: Channel,
+    device: DeviceInfo,
+    plan: Plan,
+    binaries: Sequence[tuple[Any, memoryview]],
+    weights: Mapping[str, memoryview],
+) -> None:
     programs: dict[str, LoadedProgram] = {}
-    for about in request["programs"]:
+    for about, binary in binaries:
         channel.phase(f"load of program {about['name']}")
-        binary = view[at : at + about["bytes"]]
-        at += about["bytes"]
         programs[about["name"]] = program_from_binary(device, binary, about["options"], about["kernels"])
     kernels: dict[tuple[str, str], Any] = {}
     for program, names in kernels_used(plan).items():
@@ -40,12 +62,11 @@ def attempt(channel: Channel, request: Any, payload: bytes) -> None:
             kernels[program, name] = programs[program].kernel(name)
     channel.phase("binding")
     memory = Memory(device)
-    weights = {n: WeightSet(data, memory) for n, data in _weights(request, view[at:]).items()}
-    bound = BoundPlan(plan, memory, lambda program, name: kernels[program, name], weights)
+    sets = {n: WeightSet(data, memory) for n, data in weights.items()}
+    bound = BoundPlan(plan, memory, lambda program, name: kernels[program, name], sets)
     running = RunningPlan(plan, bound, new_queue(device))
     channel.phase("first launch")
     running.dry_run()
-    channel.phase("end")
 
 
 def _weights(request: Any, rest: memoryview) -> dict[str, memoryview]:

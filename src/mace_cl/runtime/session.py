@@ -21,6 +21,7 @@ from mace_cl.runtime.profile import profile_plan
 from mace_cl.runtime.report import StartReport, process_age_ms
 from mace_cl.runtime.running import RunningPlan
 from mace_cl.runtime.source import PROBES, LoadOptions, Source, open_source
+from mace_cl.store.exits import arm
 from mace_cl.types import Shape
 
 
@@ -96,6 +97,8 @@ class Session:
         if age is not None:
             report.add("interpreter_and_imports", age)
         options = LoadOptions(cache=cache, probe=probe)
+        if probe == "never":
+            arm()
         with report.timed("reading"):
             opened = open_source(source, require_signature)
         with report.timed("driver"):
@@ -142,6 +145,7 @@ class Session:
             running, checked = self._prepare(arrays)
             if self._ran:
                 outputs, self.launches = running.run(checked, deadline)
+                self.open_entry.worked_again()
                 return outputs
             with self.open_entry.first_launch():
                 outputs, self.launches = running.run(checked, deadline)
@@ -171,6 +175,8 @@ class Session:
         """Give up the device's memory. Closing twice does no harm."""
         with self._lock:
             self._running.clear()
+            if self._open is not None:
+                self._open.release()
             self._open = None
 
     def __enter__(self) -> Self:

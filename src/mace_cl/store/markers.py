@@ -4,6 +4,9 @@ A marker is written before the driver does something with a binary, and removed 
 process is a strike. A first launch that goes well takes all strikes back. What another boot left (a reboot is no crash
 of ours) is thrown away; what another host left is not judged.
 
+A program that nothing vouches for, and that was not tried in a child process, is on probation: its marker stays until
+it has worked for a while, or the process ends well.
+
 Strikes alone do not tell a crash from a user's kill. So a binary with two strikes is tried in a child process, where
 that is allowed: if it lives, the strikes are forgiven, once; if it dies it is condemned until the driver changes, with
 which its name here changes.
@@ -18,6 +21,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 from collections.abc import Iterator
@@ -25,8 +29,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mace_cl.errors import CacheError
+from mace_cl.store.exits import ExitFile
 from mace_cl.store.folder import reason
 from mace_cl.store.processes import Process, is_alive, this_process
+
+_serial = itertools.count(1)
 
 LIMIT = 2
 """Strikes in a row that set a binary aside."""
@@ -42,7 +49,6 @@ class Markers:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._own = this_process()
-        self._serial = 0
 
     def strikes(self, name: str) -> int:
         """Strikes of a binary, those that dead processes left just now included."""
@@ -95,16 +101,21 @@ class Markers:
         Raises:
             CacheError: The folder cannot be written.
         """
-        self._serial += 1
-        own = self._own
-        file = f"{name}.{_short(own.host)}.{own.pid}.{own.start}.{self._serial}.active"
-        self._write(file, json.dumps({"host": own.host, "boot": own.boot, "phase": phase}))
+        file = self._mark(name, phase)
         try:
             yield
         finally:
             # Reached after an error as well: a process that could clean up did not crash.
             with contextlib.suppress(OSError):
                 os.unlink(self._path(file))
+
+    def stay(self, name: str) -> ExitFile:
+        """A marker that stays until it is removed or the process ends well.
+
+        Raises:
+            CacheError: The folder cannot be written.
+        """
+        return ExitFile(self._path(self._mark(name, "in use")))
 
     def clear(self) -> None:
         """Remove every marker and verdict."""
@@ -113,6 +124,13 @@ class Markers:
                 os.unlink(self._path(file))
 
     # -- files ------------------------------------------------------------------------------------------------
+
+    def _mark(self, name: str, phase: str) -> str:
+        """Write a marker of this process; returns its name."""
+        own = self._own
+        file = f"{name}.{_short(own.host)}.{own.pid}.{own.start}.{next(_serial)}.active"
+        self._write(file, json.dumps({"host": own.host, "boot": own.boot, "phase": phase}))
+        return file
 
     def _path(self, file: str) -> str:
         return os.path.join(self._folder, file)

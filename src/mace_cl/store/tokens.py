@@ -39,6 +39,8 @@ class Tokens:
         Raises:
             CacheError: The folder cannot be written.
         """
+        if self.has(name):
+            return
         try:
             os.close(os.open(os.path.join(self._folder, name), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
         except OSError as error:
