@@ -9,6 +9,8 @@ from mace_cl.graph import Graph, Value
 from mace_cl.graph.evaluate import evaluate_graph
 from mace_cl.graph.ops import (
     LRN,
+    Abs,
+    BatchNormalization,
     DequantizeLinear,
     GroupNormalization,
     Hardmax,
@@ -18,6 +20,7 @@ from mace_cl.graph.ops import (
     MeanVarianceNormalization,
     QuantizeLinear,
     ReduceLogSumExp,
+    ReduceMax,
     RMSNormalization,
 )
 from mace_cl.graph.ops.base import Operator
@@ -67,6 +70,17 @@ def test_quantisation_there_and_back(to: DataType, axis: int | None) -> None:
     graph = build((2, 3, 4), body)
     run_pass(graph, Decompose(), rtol=1e-7)
     assert not {"QuantizeLinear", "DequantizeLinear"} & set(operators(graph))
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_batch_normalisation_with_parameters_that_are_computed(last: bool) -> None:
+    def body(g: Graph, x: Value) -> Value:
+        vectors = [g.add1(Abs(), [g.add1(ReduceMax(axes, False), [x])]) for axes in [(0, 1, 2)] * 4]
+        return g.add1(BatchNormalization(channels_last=last), [x, *vectors])
+
+    graph = build((2, 6, 5, 6), body)
+    run_pass(graph, Decompose(), rtol=1e-7)
+    assert "BatchNormalization" not in operators(graph)
 
 
 def test_an_infinite_element_does_not_spoil_a_log_sum_exp() -> None:

@@ -19,6 +19,7 @@ from mace_cl.graph.ops import (
     Add,
     ArgMax,
     AveragePool,
+    BatchNormalization,
     Cast,
     Clip,
     DequantizeLinear,
@@ -64,8 +65,8 @@ class Decompose(Pass):
         """Every node once."""
         for node in list(graph.nodes):
             rule = _RULES.get(type(node.op))
-            if rule is None:
-                continue
+            if rule is None or (isinstance(node.op, BatchNormalization) and _has_constant_parameters(node)):
+                continue  # constant batch normalisation goes into weights: `fold-batch-norm`
             graph.replace(node.output, rule(_Builder(graph, node)))
             graph.remove(node)
             report.changed(f"{node.name} ({node.op.name}) written out")
@@ -114,6 +115,21 @@ class _Builder:
         """x scale + bias, where they are given."""
         scaled = x if scale is None else self.make(Mul(), x, scale)
         return scaled if bias is None else self.make(Add(), scaled, bias)
+
+
+def _has_constant_parameters(node: Node) -> bool:
+    return all(v is not None and v.is_constant for v in node.inputs[1:])
+
+
+def _batch(b: _Builder) -> Value:
+    op = b.node.op
+    assert isinstance(op, BatchNormalization)
+    axis = b.x.type.rank - 1 if op.channels_last else 1
+    scale, bias, mean, variance = (b.along(i, axis) for i in range(1, 5))
+    assert mean is not None
+    assert variance is not None
+    spread = b.make(Rsqrt(), b.make(Add(), variance, b.number(op.epsilon, b.x)))
+    return b.affine(b.make(Mul(), b.make(Sub(), b.x, mean), spread), scale, bias)
 
 
 def _instance(b: _Builder) -> Value:
@@ -258,6 +274,7 @@ def _dequantize(b: _Builder) -> Value:
 
 
 _RULES: dict[type[Operator], Callable[[_Builder], Value]] = {
+    BatchNormalization: _batch,
     InstanceNormalization: _instance,
     GroupNormalization: _group,
     LayerNormalization: _layer,
