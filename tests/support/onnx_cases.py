@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -94,6 +95,14 @@ def import_case(case: Case) -> tuple[Graph, dict[str, np.ndarray]]:
             fixed |= {n: arrays[n] for n in asked}
             continue
         return graph, {n: arrays[n] for n in graph.inputs}
+
+
+def compare(case: Case, results: Sequence[np.ndarray]) -> None:
+    """Fail where results differ from the case's in type, shape, or by more than the standard allows."""
+    assert len(results) == len(case.wanted)
+    for got, wanted in zip(results, case.wanted, strict=True):
+        assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
+        np.testing.assert_allclose(got, wanted, rtol=case.rtol, atol=case.atol)
 
 
 def _asked_for(error: UnsupportedError) -> set[str]:

@@ -23,8 +23,8 @@ def identity(ctx: Context) -> Value:
 @handles("Dropout")
 def dropout(ctx: Context) -> Value | Sequence[Value]:
     """x, as networks are run and not trained here; the mask keeps everything."""
-    training = ctx.optional_array(2, "training_mode")
-    if training is not None and training.any():
+    training, ratio = ctx.optional_array(2, "training_mode"), ctx.optional_array(1, "ratio")
+    if training is not None and training.any() and (ratio is None or ratio.any()):
         raise UnsupportedError("training_mode is set; networks are run here, not trained")
     x = ctx.value(0)
     if not ctx.wants(1):
