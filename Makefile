@@ -5,7 +5,7 @@ VENV ?= .venv
 RUN := $(VENV)/bin/python
 PIP_INSTALL := $(RUN) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check unit slow bench clean
+.PHONY: demo test check unit mutations slow bench clean
 
 $(VENV)/installed: pyproject.toml
 	@echo "setting up $(VENV): mace-cl with Intel's OpenCL runtime, the tools of the tests, and LiteRT to compare with"
@@ -17,7 +17,7 @@ $(VENV)/installed: pyproject.toml
 demo: $(VENV)/installed
 	$(RUN) demo/face_detection.py --output demo-output
 
-test: check unit
+test: check unit mutations
 
 check: $(VENV)/installed
 	$(RUN) -m ruff check .
@@ -26,6 +26,9 @@ check: $(VENV)/installed
 
 unit: $(VENV)/installed
 	$(RUN) -m pytest -q -n $$(nproc) --dist loadfile -m "not slow"
+
+mutations: $(VENV)/installed
+	$(RUN) -m pytest -q -n $$(nproc) -m slow tests/formats
 
 slow: $(VENV)/installed
 	$(RUN) -m pytest -q -m slow
