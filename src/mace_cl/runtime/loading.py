@@ -18,6 +18,7 @@ from mace_cl.program.plan import Launch, Plan
 from mace_cl.program.records import Blob, ProgramForms
 from mace_cl.runtime import shared
 from mace_cl.runtime.choice import Candidate, portable_forms
+from mace_cl.runtime.meanwhile import Meanwhile
 from mace_cl.runtime.report import StartReport
 from mace_cl.store.markers import LIMIT
 from mace_cl.store.programs import program_key
@@ -210,12 +211,12 @@ class ProgramLoader:
             return True
         raise DeviceError("is set aside: two starts in a row did not survive it", where=f"program {code.name!r}")
 
-    def load(self, code: Code, kernels: Sequence[str], guarded: bool) -> tuple[LoadedProgram, dict[str, Any], bool]:
+    def load(self, code: Code, plan: Meanwhile[Plan], guarded: bool) -> tuple[LoadedProgram, dict[str, Any], bool]:
         """Load a program and make its kernels: program, kernel objects by name, and whether another session had it.
 
         Args:
             code: What to load.
-            kernels: Those that are needed now.
+            plan: Whose kernels are needed; it is read while the driver loads the program.
             guarded: Whether a crash marker stands for the time.
 
         Raises:
@@ -226,9 +227,9 @@ class ProgramLoader:
         try:
             if found is None and guarded and self._store is not None:
                 with self._store.guard(code.marker(self._device), "create"):
-                    program, made = self._load(code, found, kernels)
+                    program, made = self._load(code, found, plan)
             else:
-                program, made = self._load(code, found, kernels)
+                program, made = self._load(code, found, plan)
         except DeviceError:
             self.forget(code)
             raise
@@ -243,12 +244,16 @@ class ProgramLoader:
             self.refused_cached = self.refused_cached or code.source == "cache"
 
     def _load(
-        self, code: Code, found: LoadedProgram | None, kernels: Sequence[str]
+        self, code: Code, found: LoadedProgram | None, plan: Meanwhile[Plan]
     ) -> tuple[LoadedProgram, dict[str, Any]]:
         with self._report.timed("program"):
-            program = found or self._create(code)
+            if found is None:
+                plan.start()
+                found = self._create(code)
+        with self._report.timed("reading"):
+            names = kernels_used(plan.result()).get(code.name, ())
         with self._report.timed("kernel_objects"):
-            return program, {name: program.kernel(name) for name in kernels}
+            return found, {name: found.kernel(name) for name in names}
 
     def _create(self, code: Code) -> LoadedProgram:
         if code.binary:

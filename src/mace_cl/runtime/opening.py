@@ -16,7 +16,8 @@ from mace_cl.program.plan import Plan
 from mace_cl.runtime import shared
 from mace_cl.runtime.binding import BoundPlan, WeightSet
 from mace_cl.runtime.choice import Candidate, candidates
-from mace_cl.runtime.loading import Code, ProgramLoader, kernels_used
+from mace_cl.runtime.loading import Code, ProgramLoader
+from mace_cl.runtime.meanwhile import Meanwhile
 from mace_cl.runtime.probe import Trial
 from mace_cl.runtime.report import ProgramStart, StartReport
 from mace_cl.runtime.source import LoadOptions, OpenedFile
@@ -210,14 +211,12 @@ class Opener:
         check = WeightCheck(self._opened, list(candidate.entry.weights.values()), self._store)
         entry = OpenEntry(candidate, self._device, self._store)
         builds_before = loader.source_builds
-        with report.timed("reading"):
-            plan = entry.plan(0)
+        plan = Meanwhile(partial(entry.plan, 0))
         plans = (entry.plan(i) for i in range(len(candidate.entry.plans)))
         entry.codes = loader.find(candidate, plans)
         self._vouch_or_try(entry, plan)
-        used = kernels_used(plan)
         for code in entry.codes:
-            program, kernels, was_shared = loader.load(code, used.get(code.name, ()), self._options.markers)
+            program, kernels, was_shared = loader.load(code, plan, self._options.markers)
             entry.add_program(code.name, program, kernels)
             source = "shared" if was_shared else code.source
             report.programs.append(ProgramStart(code.name, candidate.entry.name, source, tuple(reasons)))
@@ -228,7 +227,7 @@ class Opener:
             entry.open_weights()
         return entry
 
-    def _vouch_or_try(self, entry: OpenEntry, plan: Plan) -> None:
+    def _vouch_or_try(self, entry: OpenEntry, plan: Meanwhile[Plan]) -> None:
         """Try programs and plan in a child process, where that is asked for or nothing vouches for them.
 
         Raises:

@@ -16,6 +16,7 @@ from mace_cl.opencl.devices import DeviceInfo
 from mace_cl.program.plan import Plan
 from mace_cl.runtime.choice import Candidate
 from mace_cl.runtime.loading import Code
+from mace_cl.runtime.meanwhile import Meanwhile
 from mace_cl.runtime.source import OpenedFile
 from mace_cl.store.tokens import token
 
@@ -42,7 +43,7 @@ class Trial:
     candidate: Candidate
     opened: OpenedFile
     codes: Sequence[Code]
-    plan: Plan
+    plan: Meanwhile[Plan]
     plan_index: int = 0
 
     @property
@@ -65,7 +66,7 @@ class Trial:
         return None
 
     def _timeout_s(self) -> float:
-        return TIMEOUT_S + sum(s.flop for s in self.plan.launches) / _FLOP_PER_S
+        return TIMEOUT_S + sum(s.flop for s in self.plan.result().launches) / _FLOP_PER_S
 
     def _request(self) -> dict[str, Any]:
         entry = self.candidate.entry
