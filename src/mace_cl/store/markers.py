@@ -87,8 +87,9 @@ class Markers:
 
     def passed(self, name: str) -> None:
         """Take everything back: a first launch went well."""
-        self.strikes(name)
-        self._remove(name, (".strike", ".forgiven"))
+        if self._files(name):
+            self.strikes(name)
+            self._remove(name, (".strike", ".forgiven"))
 
     @contextmanager
     def guard(self, name: str, phase: str) -> Iterator[None]:
