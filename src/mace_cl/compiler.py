@@ -218,6 +218,7 @@ def _entry(
     forms = ProgramForms(
         binary=Blob("program", f"{label} p0", built.binary),
         source=Blob("source", f"{name} p0", source.encode()),
+        options=built.options,
         kernels=built.kernels,
     )
     plan = PlanRef({n: v.shape for n, v in graph.inputs.items()}, Blob("plan", f"{label} plan", made.plan.to_bytes()))
@@ -243,9 +244,8 @@ def _vouch(devices: Sequence[DeviceInfo], entries: Sequence[Entry]) -> None:
 
 def _portable(entry: Entry) -> Entry:
     """The same plan, weights and source for any device that meets the requirements; equal sections are stored once."""
-    programs = {
-        n: ProgramForms(source=p.source, options=p.options, kernels=p.kernels) for n, p in entry.programs.items()
-    }
+    # Options that belong to the first device stay with it; the runtime adds those of the device that it builds on.
+    programs = {n: ProgramForms(source=p.source, kernels=p.kernels) for n, p in entry.programs.items()}
     return Entry(
         name="portable",
         identity=None,

@@ -36,6 +36,10 @@ from mace_cl.types import DataType
 PROGRAM = "p0"
 """Logical name of the one program of an entry."""
 
+MIN_ALIGN_BYTES = 512
+"""Tensors lie at multiples of this even where a device asks for less, so that a file runs on devices that ask for more
+(128 bytes on CPU runtimes, 512 on rusticl)."""
+
 _NUMPY_SCALARS = {
     "char": "<i1", "uchar": "<u1", "short": "<i2", "ushort": "<u2", "half": "<f2", "int": "<i4", "uint": "<u4",
     "long": "<i8", "ulong": "<u8", "float": "<f4", "double": "<f8",
@@ -107,7 +111,7 @@ class _PlanBuilder:
     def __init__(self, graph: Graph, facts: DeviceFacts) -> None:
         self.graph = graph
         self.facts = facts
-        self.align = max(facts.base_align_bytes, 128)
+        self.align = max(facts.base_align_bytes, MIN_ALIGN_BYTES)
         self.weights = WeightSets(self.align, facts.max_alloc_bytes)
         self.buffers: list[Buffer] = []
         self.tensors: list[Tensor] = []
@@ -296,5 +300,5 @@ def _requirements(plan: Plan, specs: Sequence[KernelSpec], facts: DeviceFacts) -
         max_alloc_bytes=max((b.size for b in plan.buffers), default=0),
         fp16=bool(re.search(r"\bhalf\d*\b", text)),
         fp64=bool(re.search(r"\bdouble\d*\b", text)),
-        base_align_bytes=max(facts.base_align_bytes, 128),
+        base_align_bytes=max(facts.base_align_bytes, MIN_ALIGN_BYTES),
     )
