@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from google.protobuf.message import DecodeError
-from onnx import FunctionProto, TypeProto, defs
+from onnx import FunctionProto, TypeProto, checker, defs, shape_inference
 
+from mace_cl.errors import ImportModelError
 from mace_cl.graph import Value
 from mace_cl.importers.onnx.tensors import type_number
+
+_REFUSALS = (RuntimeError, ValueError, TypeError, checker.ValidationError, shape_inference.InferenceError)
+"""What onnx raises about a node that makes no sense."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,9 @@ class LocalFunctions:
 
 def schema_of(name: str, domain: str, opset: int) -> Any | None:
     """ONNX's schema of an operator as the operator set has it, or None."""
+    if not 0 < opset < 2**31:
+        # No operator set has such a version, and onnx's own function takes 32 bits.
+        return None
     try:
         return defs.get_schema(name, opset, domain)
     except defs.SchemaError:
@@ -80,13 +87,20 @@ def schema_function(schema: Any, opset: int, node: Any, inputs: Sequence[Value |
     if not built or inputs is None:
         return None
     types = [_type_proto(v).SerializeToString() for v in inputs]
-    text = schema.get_context_dependent_function_with_opset_version(max(built), node.SerializeToString(), types)
+    try:
+        text = schema.get_context_dependent_function_with_opset_version(max(built), node.SerializeToString(), types)
+    except _REFUSALS as error:
+        raise ImportModelError(f"ONNX cannot define it by simpler operators ({_first_line(error)})") from error
     return _body(text, defaults)
 
 
 def depends_on_types(schema: Any) -> bool:
     """Whether the schema's function is only known once the operands' types are."""
     return bool(schema.has_context_dependent_function and not schema.has_function)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def _body(data: bytes, defaults: Mapping[str, Any]) -> Body | None:

@@ -11,8 +11,9 @@ from onnx import ModelProto, defs
 from mace_cl.errors import ImportModelError, UnsupportedError
 from mace_cl.graph import Graph
 from mace_cl.importers.onnx.boundary import Boundary, find_boundary
-from mace_cl.importers.onnx.functions import opset_versions
+from mace_cl.importers.onnx.functions import opset_versions, plain_domain
 from mace_cl.importers.onnx.importer import Frame, Importer, frame_of
+from mace_cl.importers.onnx.text import check_text
 from mace_cl.importers.options import ImportOptions
 
 OLDEST_OPSET = 7
@@ -41,7 +42,7 @@ def import_file(path: Path, options: ImportOptions) -> Graph:
     model = ModelProto()
     try:
         model.ParseFromString(data)
-    except DecodeError as error:
+    except (DecodeError, UnicodeDecodeError) as error:
         raise ImportModelError("the file is damaged or cut off, or no ONNX model", where=str(path)) from error
     return _imported(model, options, path.parent, str(path), path.stem)
 
@@ -63,6 +64,7 @@ def import_proto(model: Any, options: ImportOptions | None = None, base_dir: Pat
 
 
 def _imported(model: Any, options: ImportOptions, folder: Path | None, where: str, name: str) -> Graph:
+    check_text(model, where)
     opsets = _opsets(model, where)
     boundary = find_boundary(model.graph, options, where)
     graph = Graph(name)
@@ -91,7 +93,7 @@ def _opsets(model: Any, where: str) -> dict[str, int]:
             where=where,
             hint="upgrade onnx, or export the model to an older operator set",
         )
-    if opset < OLDEST_OPSET and any(not n.domain for n in model.graph.node):
+    if opset < OLDEST_OPSET and any(not plain_domain(n.domain) for n in model.graph.node):
         raise UnsupportedError(
             f"operator set {opset} is older than {OLDEST_OPSET}",
             where=where,

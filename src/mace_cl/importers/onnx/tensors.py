@@ -14,6 +14,8 @@ from mace_cl.types import DataType
 
 MAX_ELEMENTS = 2**40
 """Elements of one tensor; more is a damaged shape, or nothing that a device could hold."""
+MAX_DENSE = 2**30
+"""Elements of a sparse tensor, which is made dense."""
 
 _TYPES: dict[int, DataType] = {
     TensorProto.FLOAT: DataType.FLOAT32,
@@ -126,17 +128,14 @@ def read_sparse(sparse: Any, folder: Path | None, where: str) -> np.ndarray:
     """The dense array of a SparseTensorProto; raises as `read_tensor`."""
     shape = tuple(sparse.dims)
     elements = math.prod(shape)
-    if any(d < 0 for d in shape) or elements > MAX_ELEMENTS:
+    if any(d < 0 for d in shape) or elements > MAX_DENSE:
         raise ShapeError(f"shape {list(shape)} is negative or too large", where=where)
     values = read_tensor(sparse.values, folder, where).reshape(-1)
     indices = read_tensor(sparse.indices, folder, where).astype(np.int64)
     places = indices if indices.ndim == 1 else indices @ np.array(_strides(shape), np.int64)
     if places.shape != values.shape or (places.size and not 0 <= places.min() <= places.max() < elements):
         raise ImportModelError("the indices of its sparse data do not fit", where=where)
-    try:
-        dense = np.zeros(elements, values.dtype)
-    except MemoryError as error:
-        raise ShapeError(f"shape {list(shape)} is too large", where=where) from error
+    dense = np.zeros(elements, values.dtype)
     dense[places] = values
     return dense.reshape(shape)
 

@@ -14,8 +14,8 @@ from mace_cl.importers.onnx.registry import handles
 from mace_cl.importers.onnx.tensors import MAX_ELEMENTS
 from mace_cl.types import DataType
 
-MAX_RANGE = 2**27
-"""Elements of a Range: it is computed here, and kept."""
+MAX_MADE = 2**27
+"""Elements of a tensor that is made here, and kept."""
 
 _FORMS: dict[str, Callable[[Context], np.ndarray]] = {
     "value": lambda ctx: ctx.attr_tensor("value"),
@@ -57,7 +57,7 @@ def arange(ctx: Context) -> Value:
     if delta == 0:
         raise ShapeError("delta is 0")
     count = max(math.ceil((limit - start) / delta), 0)
-    if count > MAX_RANGE:
+    if count > MAX_MADE:
         raise ShapeError(f"{count} elements are too many")
     kind = ctx.value(0).dtype.numpy
     if kind.kind in "iu":
@@ -73,6 +73,8 @@ def eye_like(ctx: Context) -> Value:
         raise ShapeError(f"{x.type} is no matrix")
     kind = ctx.attr_type("dtype", x.dtype)
     rows, columns = x.shape
+    if rows * columns > MAX_MADE:
+        raise ShapeError(f"{rows * columns} elements are too many")
     return ctx.constant(np.eye(rows, columns, ctx.attr_int("k", 0)).astype(kind.numpy))
 
 

@@ -19,8 +19,8 @@ def split(ctx: Context) -> Sequence[Value]:
     sizes = ctx.listed("split", 1)
     if sizes is None:
         count = ctx.attr_int("num_outputs", ctx.n_outputs)
-        if count < 1:
-            raise ImportModelError(f"num_outputs is {count}")
+        if count < 1 or count != ctx.n_outputs:
+            raise ImportModelError(f"num_outputs is {count}, the node has {ctx.n_outputs} outputs")
         piece = -(-x.shape[axis] // count)
         sizes = (*(piece,) * (count - 1), x.shape[axis] - piece * (count - 1))
         if ctx.opset < 18 and sizes[-1] != piece:
