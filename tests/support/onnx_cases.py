@@ -85,7 +85,7 @@ def import_case(case: Case) -> tuple[Graph, dict[str, np.ndarray]]:
     arrays = {n: a for n, a in case.feeds.items() if isinstance(a, np.ndarray)}
     fixed: dict[str, np.ndarray] = {}
     while True:
-        shapes = {n: a.shape for n, a in arrays.items() if n not in fixed}
+        shapes = {n: a.shape for n, a in arrays.items() if n not in fixed and a.size}
         try:
             graph = import_proto(case.model, ImportOptions(shapes, fixed))
         except UnsupportedError as error:

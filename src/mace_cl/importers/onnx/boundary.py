@@ -142,6 +142,8 @@ def _shape(declared: Declared, name: str, wanted: Shape | None, where: str) -> S
                 where=where,
                 hint=_inputs_hint({name: declared}),
             )
+        if any(d < 1 for d in shape):
+            raise UsageError(f"--input-shape {name}: every dimension must be 1 or more, not {list(shape)}", where=where)
     if any(d < 0 for d in shape) or math.prod(shape) > MAX_ELEMENTS:
         error = ShapeError if wanted is None else UsageError
         raise error(f"input {name!r}: shape {list(shape)} is negative or too large", where=where)
