@@ -287,3 +287,8 @@ _RULES: dict[type[Operator], Callable[[_Builder], Value]] = {
     QuantizeLinear: _quantize,
     DequantizeLinear: _dequantize,
 }
+
+
+def decomposed_operators() -> frozenset[str]:
+    """Names of the operators that are written out."""
+    return frozenset(op.__name__ for op in _RULES)
